@@ -46,7 +46,7 @@ struct query {
 	bool baseline; /* compare with SPAN_BASELINE instead of the time before */
 };
 
-#define PROC_HISTORY 8
+#define PROC_HISTORY 60
 
 struct proc_row {
 	uint32_t proc;
@@ -167,6 +167,10 @@ int query_part_found(const struct tree_part *part, uint32_t node, const struct m
 int query_cells(const struct profile *p, const struct query *q,
 		int (*fn)(const struct profile_cell *cell, void *arg), void *arg);
 
+/* The samples of each process into (*samples)[*count], by id; the caller frees it. -ENOMEM. */
+int query_proc_samples(const struct profile *p, const struct query *q, uint64_t **samples,
+		       size_t *count);
+
 /* Owners (query.owners) that merge processes of the same text; the caller frees them. -ENOMEM. */
 int query_owners(const struct profile *p, const char *(*text)(const struct profile_proc *proc),
 		 uint32_t **owners);
@@ -184,7 +188,8 @@ void match_cache_free(struct match_cache *v);
  * cache when the criterion changes. -ENOMEM. */
 int query_judge_funcs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_func *func, void *arg), void *arg);
-/* Fills the cache for all processes, and asks about each again. -ENOMEM. */
+/* Fills the cache for all processes, and asks about each again; passes may be NULL: none does.
+ * -ENOMEM. */
 int query_judge_procs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 

@@ -288,3 +288,26 @@ out:
 	free(list.row_of);
 	return err;
 }
+
+static int add_samples(const struct profile_cell *cell, void *arg)
+{
+	uint64_t *samples = arg;
+
+	samples[cell->proc] += cell->count;
+	return 0;
+}
+
+int query_proc_samples(const struct profile *p, const struct query *q, uint64_t **samples,
+		       size_t *count)
+{
+	int err;
+
+	*count = p->procs.count;
+	*samples = calloc(*count + 1, sizeof(**samples));
+	err = *samples ? query_cells(p, q, add_samples, *samples) : -ENOMEM;
+	if (err) {
+		free(*samples);
+		*samples = NULL;
+	}
+	return err;
+}

@@ -139,7 +139,7 @@ int query_judge_procs(const struct profile *p, struct match_cache *v,
 	for (uint32_t id = 0; !err && id < p->procs.count; id++) {
 		const struct process_entry *entry = proc_at(p, id);
 
-		v->pass[id] = entry->entry.live && passes(&entry->proc, arg);
+		v->pass[id] = passes && entry->entry.live && passes(&entry->proc, arg);
 	}
 	v->count = err ? 0 : p->procs.count;
 	return err;

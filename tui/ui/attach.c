@@ -18,6 +18,12 @@ unsigned int attach_ask(struct ui *ui, const char *offer)
 	return UI_REDRAW;
 }
 
+/* It means itself as a regular expression. */
+static bool is_plain(const char *text)
+{
+	return *text && !strpbrk(text, "\\^$[]|()*+?{}");
+}
+
 /* The word for the processes that share this one's group; "": there is none. A name that may have
  * been cut is a part of the whole one. */
 static void group_word(const struct profile_proc *proc, char *to, size_t size)
@@ -31,17 +37,19 @@ static void group_word(const struct profile_proc *proc, char *to, size_t size)
 			 id ? id : proc->group);
 }
 
-unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc)
+unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc, bool group)
 {
 	char word[64] = "", text[80];
 
-	if (proc && !ui->grouping)
+	if (proc && !group)
 		snprintf(word, sizeof(word), "%d", (int)proc->pid);
 	else if (proc && ui->grouping == GROUP_USER)
 		snprintf(word, sizeof(word), "user:%s", proc->user);
 	else if (proc && ui->grouping == GROUP_CGROUP)
 		group_word(proc, word, sizeof(word));
-	if (proc && ui->grouping && !word[0]) {
+	else if (proc && ui->grouping == GROUP_PROGRAM && !proc->exited && is_plain(proc->comm))
+		snprintf(word, sizeof(word), "%s", proc->comm);
+	if (proc && group && !word[0]) {
 		ui_notice(ui, "this group cannot be attached by a word: c ends grouping");
 		return UI_REDRAW;
 	}
@@ -73,12 +81,6 @@ struct offering {
 	void (*offer)(void *arg, const char *word);
 	void *arg;
 };
-
-/* It means itself as a regular expression. */
-static bool is_plain(const char *text)
-{
-	return *text && !strpbrk(text, "\\^$[]|()*+?{}");
-}
 
 /* Offers the words of one process. Always false, so that all are visited. */
 static bool offer_proc(const struct profile_proc *proc, void *arg)

@@ -7,14 +7,16 @@
  * container (bpf/tracker/selector.h has the words). The source answers with a message.
  */
 
+#include <stdbool.h>
+
 #include "tui/profile/profile.h"
 
 struct ui;
 
 /* Asks what to attach; offer: the proposed answer. Returns enum ui_flags, as all here. */
 unsigned int attach_ask(struct ui *ui, const char *offer);
-/* The same with the process under the cursor, or with the group that its row is about. */
-unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc);
+/* The same with the process under the cursor, or with the group that looks like one. */
+unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc, bool group);
 /* The answer: a word, one behind '-' to detach by, or nothing for the whole machine. */
 unsigned int attach_take(struct ui *ui, const char *text);
 

@@ -59,7 +59,15 @@ struct overlay {
 	void *state;		       /* its own */
 };
 
-enum grouping { GROUP_NONE, GROUP_CGROUP, GROUP_USER, GROUP_CPU, GROUPINGS };
+enum grouping {
+	GROUP_NONE,
+	GROUP_PROGRAM,
+	GROUP_CGROUP,
+	GROUP_USER,
+	GROUP_TREE, /* processes below their parents, with sums */
+	GROUP_CPU,
+	GROUPINGS
+};
 
 struct ui {
 	struct profile *profile;

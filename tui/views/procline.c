@@ -14,6 +14,7 @@
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/view.h"
+#include "tui/views/proctree.h"
 #include "tui/util/share.h"
 
 #define BROKEN_SHARE 0.05 /* more than this gets a mark */
@@ -27,7 +28,7 @@ static bool broken(const struct procs_row *row)
 
 static void cell_mark(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
 {
-	bool exited = row->proc->exited;
+	bool exited = procgroups_exited(ui, row->proc);
 	bool attached = ui->header.last.filtering && row->proc->attached;
 	bool tagged =
 		!row->data.tid && tags_has(&ui->selection->tags, row->proc->pid, row->proc->image);
@@ -44,13 +45,15 @@ static void cell_mark(const struct ui *ui, const struct procs_row *row, struct c
 		grid_put(c->g, c->y, 1, 1, ROLE_TAG, "*");
 }
 
-/* A low bar: nothing was used; no bar: not known. */
+/* A low bar: nothing was used; no bar: not known. The last second is at the right end. */
 static void draw_history(const struct procline *line, const struct procs_row *row, struct grid *g,
-			 int y, int col)
+			 int y, int col, int width)
 {
 	const double most = line->most;
+	const int bars = line->bars < width ? line->bars : width;
 
-	for (int i = PROC_HISTORY - line->bars; i < PROC_HISTORY; i++) {
+	col += width - PROC_HISTORY;
+	for (int i = PROC_HISTORY - bars; i < PROC_HISTORY; i++) {
 		int level = most > 0 ? (int)(row->data.history[i] / most * (SPARK_LEVELS - 1) + 0.5)
 				     : 0;
 
@@ -115,7 +118,7 @@ static void cell_hottest(const struct ui *ui, const struct procs_row *row, struc
 	if (!c->g)
 		return;
 	/* A slice may report an end a moment before it comes to pass. */
-	if (row->proc->exited && now + NS_PER_SEC >= row->proc->exit_time)
+	if (row->proc->exited && !row->group && now + NS_PER_SEC >= row->proc->exit_time)
 		exited_text(now < row->proc->exit_time ? 0
 						       : (now - row->proc->exit_time) / NS_PER_SEC,
 			    c->width, c->text, sizeof(c->text));
@@ -129,17 +132,35 @@ static void cell_command(const struct procline *line, const struct procs_row *ro
 			 struct column_cell *c)
 {
 	const char *command = row->data.tid ? row->thread : row->proc->cmdline;
+	char folded[300], guides[128];
 
 	if (!c->g)
 		return;
-	c->role = search_matches(line->ui, command) ? ROLE_MATCH
-		  : row->proc->exited		    ? ROLE_STALE
-						    : ROLE_TEXT;
-	if (row->data.tid)
-		c->col +=
+	if (row->group && row->proc->exited) {
+		snprintf(folded, sizeof(folded), "%s (exited)", command);
+		command = folded;
+	}
+	c->role = search_matches(line->ui, command)	   ? ROLE_MATCH
+		  : procgroups_exited(line->ui, row->proc) ? ROLE_STALE
+		  : row->absent				   ? ROLE_DIM
+							   : ROLE_TEXT;
+	if (row->data.tid) {
+		int used =
 			grid_printf(c->g, c->y, c->col, c->width, ROLE_TREE, "%s%s ",
 				    grid_glyph(c->g, GLYPH_CORNER), grid_glyph(c->g, GLYPH_HLINE));
-	c->width = c->g->cols - c->col;
+
+		c->col += used;
+		c->width -= used;
+	}
+	if (row->depth) {
+		proctree_guides(row, c->g, guides, sizeof(guides));
+		c->width -= grid_width(c->g, guides);
+		c->col += grid_put(c->g, c->y, c->col, c->g->cols - c->col, ROLE_TREE, guides);
+		if (c->width < 1)
+			return;
+	}
+	if (c->last)
+		c->width = c->g->cols - c->col;
 	cell_say(c, "%s", procline_command(c->g, command, line->scroll, c->width));
 }
 
@@ -148,8 +169,10 @@ static void cell_pid(const struct ui *ui, const struct procs_row *row, struct co
 	c->role = row->data.tid ? ROLE_DIM : ROLE_TEXT;
 	if (ui->grouping == GROUP_CPU && row->data.cpu)
 		cell_say(c, "cpu%u", row->data.cpu - 1);
-	else if (ui->grouping)
-		cell_say(c, "-");
+	else if (row->group && row->members != 1)
+		cell_say(c, "%s%u", c->g && c->g->ascii ? "x" : "×", row->members);
+	else if (row->group)
+		cell_say(c, "%d", (int)row->only);
 	else
 		cell_say(c, "%d", row->data.tid ? (int)row->data.tid : (int)row->proc->pid);
 }
@@ -210,7 +233,7 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 		cell_say(c, "%s", row->proc->user);
 		break;
 	case PROCS_THREADS:
-		if (!row->data.tid && !ui->grouping)
+		if (!row->data.tid && !row->group && row->proc->nthreads)
 			cell_say(c, "%u", row->proc->nthreads);
 		break;
 	case PROCS_CPU:
@@ -222,7 +245,7 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 		break;
 	case PROCS_HISTORY:
 		if (c->g)
-			draw_history(line, row, c->g, c->y, c->col);
+			draw_history(line, row, c->g, c->y, c->col, c->width);
 		break;
 	case PROCS_RATE:
 		cell_say(c, "%.0f", row->data.rate);
@@ -257,14 +280,17 @@ static void name_row(const struct ui *ui, const struct procs_row *from, struct p
 
 	if (ui->grouping == GROUP_CPU)
 		snprintf(row->name, sizeof(row->name), "%s", from->proc->comm);
-	else if (ui->grouping)
+	else if (from->group && from->proc->exited)
+		snprintf(row->name, sizeof(row->name), "%u exited: %s", from->members,
+			 from->proc->cmdline);
+	else if (from->group)
 		snprintf(row->name, sizeof(row->name), "%s", from->proc->cmdline);
 	else if (from->data.tid)
 		snprintf(row->name, sizeof(row->name), "thread %u %s of PID %d %s", from->data.tid,
 			 from->thread, pid, from->proc->comm);
 	else
 		snprintf(row->name, sizeof(row->name), "PID %d %s", pid, from->proc->cmdline);
-	if (!ui->grouping && !from->data.tid)
+	if (!from->group && ui->grouping != GROUP_CPU && !from->data.tid)
 		snprintf(row->brief, sizeof(row->brief), "PID %d %s", pid, from->proc->comm);
 }
 
@@ -297,8 +323,10 @@ const char *procline_nothing(const struct ui *ui, const char **remedy)
 void procline_plain(const struct procline *line, const struct procs_row *rows, size_t count,
 		    const struct column *columns, enum procs_column sorted, struct plain_list *list)
 {
-	static const char *const groups[] = {[GROUP_CGROUP] = "Containers and units",
+	static const char *const groups[] = {[GROUP_PROGRAM] = "Programs",
+					     [GROUP_CGROUP] = "Containers and units",
 					     [GROUP_USER] = "Users",
+					     [GROUP_TREE] = "Processes below their parents",
 					     [GROUP_CPU] = "CPUs"};
 	const struct ui *ui = line->ui;
 	const char *nothing, *remedy;

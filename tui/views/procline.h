@@ -11,24 +11,25 @@
 #include "tui/query/query.h"
 #include "tui/ui/names.h"
 #include "tui/ui/ui.h"
+#include "tui/views/procgroups.h"
 
 struct plain_list;
 
 enum procs_column {
 	PROCS_MARK,
-	PROCS_PID,
-	PROCS_USER,
-	PROCS_THREADS,
 	PROCS_CPU,
 	PROCS_CHANGE,
 	PROCS_HISTORY,
-	PROCS_RATE,
-	PROCS_CPUS,
 	PROCS_KERNEL,
 	PROCS_UNWOUND,
-	PROCS_HOTTEST,
+	PROCS_PID,
+	PROCS_USER,
+	PROCS_THREADS,
+	PROCS_RATE,
+	PROCS_CPUS,
 	PROCS_GROUP,
 	PROCS_COMMAND,
+	PROCS_HOTTEST,
 	PROCS_COLUMNS,
 };
 
@@ -39,6 +40,16 @@ struct procs_row {
 	char thread[16];		    /* name, of the row of a thread */
 	char cpus[24];			    /* see bycpu_words; "": not known */
 	bool kept;			    /* by the filter */
+	bool group;			    /* counts for several processes */
+	uint32_t members;		    /* of them with samples */
+	pid_t only;			    /* if it is one: its PID */
+	uint64_t only_image;
+	/* In the tree of processes: see proctree.h. */
+	uint32_t node, parent;
+	uint16_t depth;
+	uint64_t guides; /* levels of which another row follows, by bit */
+	size_t below;	 /* rows of it and all below it, which come next */
+	bool absent;	 /* it had no samples: its row is for those below it */
 	/* Of a row of a thread: its process, which it stays below. Else the row's own. */
 	const struct proc_row *whole;
 	const struct profile_func *whole_hottest;
@@ -52,6 +63,12 @@ struct procrows {
 	struct profile_proc *procs;
 	struct proc_row *wholes;
 	size_t nprocs;
+	struct procgroups groups; /* none for rows of CPUs */
+	bool unfolded;		  /* each process that has exited is to have a row */
+	/* Keeps its row whatever becomes of it. */
+	pid_t pid;
+	uint64_t image;
+	bool tree;    /* of processes below their parents */
 	bool threads; /* there are rows of them */
 	bool cpus;    /* it is known where they ran */
 	int past;     /* bars of the history that there are slices for, the last ones */
@@ -63,8 +80,6 @@ void procrows_free(struct procrows *rows);
 int procrows_load(struct procrows *rows, struct ui *ui, const struct profile *p);
 /* Sorts those that the filter keeps. */
 void procrows_sort(struct procrows *rows, enum procs_column column, bool inverted);
-/* What the process is summed up by. */
-const char *procrows_group(const struct ui *ui, const struct profile_proc *proc);
 
 /* A row; see procline.c. */
 

@@ -11,6 +11,7 @@
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
+#include "tui/views/proctree.h"
 #include "tui/util/share.h"
 
 #define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec_id */
@@ -24,6 +25,7 @@ void procrows_free(struct procrows *rows)
 	rows->procs = NULL;
 	rows->wholes = NULL;
 	rows->count = rows->kept = rows->nprocs = 0;
+	procgroups_free(&rows->groups);
 }
 
 /* like: a row that is done and may have the same function; NULL: none. */
@@ -110,7 +112,7 @@ static int add_threads(struct procrows *rows, const struct profile *p, const str
 
 			process = bsearch(&key, rows->row, nprocs, sizeof(*rows->row), by_id);
 		}
-		if (!process)
+		if (!process || process->group)
 			continue;
 		err = make_row(rows, p, &found[i], process);
 		row->proc = process->proc;
@@ -123,59 +125,67 @@ static int add_threads(struct procrows *rows, const struct profile *p, const str
 	return err;
 }
 
-static const char *text_of_group(const struct profile_proc *proc)
+/* Not what may be of another moment, or what is looked for by frames. */
+static bool folds(const struct ui *ui, const struct procrows *rows)
 {
-	return proc->group;
+	const struct filter *filter = &ui->selection->filter;
+
+	return !rows->unfolded && !ui->scrub.diff &&
+	       !(filter->set && (filter->of == FILTER_OF_FUNC || filter->of == FILTER_OF_END));
 }
 
-static const char *text_of_user(const struct profile_proc *proc)
+static bool keeps_row(const struct profile_proc *proc, const void *arg)
 {
-	return proc->user;
+	const struct procrows *rows = arg;
+
+	return proc->pid == rows->pid && proc->image == rows->image;
 }
 
-const char *procrows_group(const struct ui *ui, const struct profile_proc *proc)
+/* Groups and folded rows get their names, all rows the number of their processes. */
+static void name_rows(const struct ui *ui, struct procrows *rows, const struct profile *p)
 {
-	return ui->grouping == GROUP_USER ? proc->user : proc->group;
+	const struct procgroups *g = &rows->groups;
+	const bool all = ui->grouping && ui->grouping != GROUP_TREE;
+
+	for (size_t i = 0; i < rows->nprocs; i++) {
+		struct procs_row *row = &rows->row[i];
+		const uint32_t owner = row->data.proc;
+
+		row->members = g->members[owner];
+		row->group = all || g->folded[owner];
+		row->only = rows->procs[i].pid;
+		row->only_image = rows->procs[i].image;
+		if (row->group)
+			procgroups_name(g, ui, p, owner, &rows->procs[i]);
+	}
 }
 
-/* The row of a group looks like one of a process that has its name and no PID. */
-static void name_group(const struct ui *ui, struct profile_proc *row)
+/* Rows of processes, or of groups of them. */
+static int load_owned(struct ui *ui, struct procrows *rows, const struct profile *p,
+		      struct query *q)
 {
-	const bool user = ui->grouping == GROUP_USER;
-	struct profile_proc group = {.image = 14695981039346656037U, .pid = 0};
-	const char *text = procrows_group(ui, row);
+	int err = procgroups_make(&rows->groups, ui, p, q, !folds(ui, rows), keeps_row, rows);
 
-	for (const char *c = text; *c; c++)
-		group.image = (group.image ^ (unsigned char)*c) * 1099511628211U;
-	snprintf(group.comm, sizeof(group.comm), "%.15s", text);
-	snprintf(group.user, sizeof(group.user), "%.31s", user ? text : "");
-	snprintf(group.group, sizeof(group.group), "%s", user ? "" : text);
-	snprintf(group.cmdline, sizeof(group.cmdline), "%s",
-		 text[0] ? text
-		 : user	 ? "no user"
-			 : "no container or unit");
-	*row = group;
+	q->owners = rows->groups.owners;
+	if (!err)
+		err = add_procs(rows, p, q);
+	q->owners = NULL;
+	if (!err)
+		name_rows(ui, rows, p);
+	return err;
 }
 
 static int load_groups(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
 	struct query q = selection_all(ui);
-	uint32_t *owners = NULL;
-	int err =
-		query_owners(p, ui->grouping == GROUP_USER ? text_of_user : text_of_group, &owners);
+	int err = 0;
 
 	/* Sums are of the samples that a filter by process or by frame keeps. */
-	if (!err && ui->selection->filter.of != FILTER_OF_ROW)
+	if (ui->selection->filter.of != FILTER_OF_ROW)
 		err = selection_query(ui, p, &q, true);
 	q.scope = NULL;
 	q.threads = false;
-	q.owners = owners;
-	if (!err)
-		err = add_procs(rows, p, &q);
-	free(owners);
-	for (size_t i = 0; i < rows->nprocs; i++)
-		name_group(ui, &rows->procs[i]);
-	return err;
+	return err ? err : load_owned(ui, rows, p, &q);
 }
 
 static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile *p)
@@ -263,16 +273,20 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 
 	names_renew(rows->names);
 	procrows_free(rows);
-	rows->threads = ui->threads && (!ui->frozen || ui->scrub.slices);
+	rows->tree = ui->grouping == GROUP_TREE;
+	rows->threads =
+		ui->threads && ui->grouping != GROUP_TREE && (!ui->frozen || ui->scrub.slices);
 	rows->past = (int)query_history_kept(p, q.span);
 	rows->cpus = !ui->grouping && ui->header.last.by_cpu;
 	if (ui->grouping == GROUP_CPU)
 		return load_cpus(ui, rows, p);
-	if (ui->grouping)
+	if (ui->grouping && ui->grouping != GROUP_TREE)
 		return load_groups(ui, rows, p);
 	err = bycpu_filter(ui, p, &q);
 	if (!err)
-		err = add_procs(rows, p, &q);
+		err = load_owned(ui, rows, p, &q);
+	if (!err && rows->tree)
+		return proctree_make(rows, p);
 	if (!err)
 		err = load_places(ui, rows, p, false, 0);
 	if (err || !rows->threads)
@@ -345,14 +359,19 @@ static int judge_rows(struct ui *ui, struct procrows *rows, const struct profile
 	const struct filter *filter = &ui->selection->filter;
 	int err = 0;
 
-	if (ui->grouping) {
+	if (rows->tree) {
+		for (size_t i = 0; i < rows->count; i++)
+			rows->row[i].kept = true;
+		proctree_judge(rows, filter);
+	} else if (ui->grouping) {
 		for (size_t i = 0; i < rows->count; i++)
 			rows->row[i].kept = keeps_group(ui, &rows->row[i]);
 	} else if (filter->set && (filter->of == FILTER_OF_FUNC || filter->of == FILTER_OF_END)) {
 		err = rows->count ? judge_by_stacks(ui, rows, p) : 0;
 	} else {
 		for (size_t i = 0; i < rows->count; i++)
-			rows->row[i].kept = filter_keeps_proc(filter, rows->row[i].proc);
+			rows->row[i].kept =
+				rows->row[i].group || filter_keeps_proc(filter, rows->row[i].proc);
 	}
 	rows->kept = 0;
 	for (size_t i = 0; i < rows->count; i++) {
@@ -398,7 +417,10 @@ static double number(enum procs_column column, const struct procs_row *row)
 {
 	switch (column) {
 	case PROCS_PID:
-		return -(double)(row->data.cpu ? row->data.cpu : (uint32_t)row->proc->pid);
+		return row->group && row->members
+			       ? (double)row->members
+			       : -(double)(row->data.cpu ? row->data.cpu
+							 : (uint32_t)row->proc->pid);
 	case PROCS_THREADS:
 		return row->proc->nthreads;
 	case PROCS_CHANGE:
@@ -561,6 +583,11 @@ void procrows_sort(struct procrows *rows, enum procs_column column, bool inverte
 {
 	struct order_of by = {column, inverted};
 
+	if (rows->tree && rows->kept) {
+		/* Without memory the rows stay as they were loaded. */
+		(void)proctree_sort(rows, compare_rows, &by);
+		return;
+	}
 	if (rows->kept && sort_rows(rows, &by))
 		qsort_r(rows->row, rows->kept, sizeof(*rows->row), compare_rows, &by);
 }

@@ -17,31 +17,36 @@
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 
-#define SCROLL_MAX 240
-#define GROUP_COLS 118 /* of the screen; below, groups have no column */
-#define NS_PER_SEC 1000000000ULL
+#define HISTORY_COLS 118 /* below, the change takes the place of the history */
+#define NAMES_MAX    44	 /* cells for names of groups, which come first */
+#define NS_PER_SEC   1000000000ULL
 
+/* What answers the first question stands on the narrowest screen, the rest as width comes. */
 static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true, .words = "%s"},
-	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""},
-	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER", ""},
-	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads", ""},
 	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU", ""},
 	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, SORTS_DOWN, "vs BASE: change of CPU%",
 			  "%s in the baseline"},
-	[PROCS_HISTORY] = {.title = "HISTORY", .min = 9, .max = 9},
-	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second", ""},
-	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
-			"on CPU %s"},
+	[PROCS_HISTORY] =
+		{.title = "HISTORY", .min = 9, .max = 1 + PROC_HISTORY, .weight = 2, .rank = 2},
 	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel",
-			  "%s % of it in the kernel"},
+			  "%s % of it in the kernel", .rank = 1},
 	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks",
-			   "%s % of its stacks complete"},
-	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, SORTS_UP,
-			   "HOTTEST FUNCTION", "mostly %s"},
+			   "%s % of its stacks complete", .rank = 4, .from = 100},
+	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""},
+	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER", "", .rank = 5,
+			.from = 100},
+	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads", "", .rank = 6,
+			   .from = 120},
+	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second", "",
+			.rank = 7, .from = 140},
+	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
+			"on CPU %s", .rank = 3},
 	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP, "CONTAINER, UNIT",
-			 ""},
-	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND", ""},
+			 "", .rank = 5, .from = 118},
+	[PROCS_COMMAND] = {"COMMAND", 12, 400, 3, false, true, SORTS_UP, "COMMAND", ""},
+	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 16, 44, 2, false, false, SORTS_UP,
+			   "HOTTEST FUNCTION", "mostly %s"},
 };
 
 struct procs {
@@ -54,6 +59,7 @@ struct procs {
 	enum procs_column sorted;
 	bool inverted;
 	int scroll;
+	int scroll_max; /* up to which the commands that are seen have more to show */
 	struct functable *below;
 	struct column columns[PROCS_COLUMNS]; /* by what the event's samples are shares of */
 	uint64_t slices;		      /* when the rows were made */
@@ -106,16 +112,16 @@ static void follow_exec(struct procs *v)
 }
 
 /* The busiest that is still there. */
-static size_t first_alive(const struct procs *v)
+static size_t first_alive(const struct ui *ui, const struct procs *v)
 {
 	for (size_t i = 0; i < v->list.count && i < v->list.page; i++)
-		if (!v->rows.row[i].proc->exited)
+		if (!procgroups_exited(ui, v->rows.row[i].proc))
 			return i;
 	return 0;
 }
 
 /* False: it has no row any more, or has exited and fallen behind the first rows. */
-static bool find_chosen(struct procs *v)
+static bool find_chosen(const struct ui *ui, struct procs *v)
 {
 	bool found = false;
 
@@ -128,19 +134,19 @@ static bool find_chosen(struct procs *v)
 				break;
 		}
 	return found && (v->list.cursor < v->list.page || v->list.scrolled ||
-			 !v->rows.row[v->list.cursor].proc->exited);
+			 !procgroups_exited(ui, v->rows.row[v->list.cursor].proc));
 }
 
 static void place_cursor(const struct ui *ui, struct procs *v)
 {
 	if (ui->follow)
 		v->list.chosen = v->list.scrolled = true;
-	if (v->list.chosen && !find_chosen(v) && !ui->follow && !v->list.scrolled)
+	if (v->list.chosen && !find_chosen(ui, v) && !ui->follow && !v->list.scrolled)
 		v->list.chosen = false;
 	if (ui->follow)
 		follow_exec(v);
 	if (!v->list.chosen)
-		v->list.cursor = first_alive(v);
+		v->list.cursor = first_alive(ui, v);
 	list_settle(&v->list, v->list.page);
 }
 
@@ -162,17 +168,38 @@ static void sort_rows(const struct ui *ui, struct procs *v)
 	hold_cursor(v);
 }
 
-struct group_member {
-	const struct ui *ui;
-	const struct profile_proc *group;
-};
-
-static bool is_member(const struct profile_proc *proc, void *arg)
+/* The processes that the row counts, by id, and in the tree those of all rows below it. */
+static int judge_members(struct procs *v, const struct procs_row *row, const struct profile *p)
 {
-	const struct group_member *member = arg;
+	const struct procgroups *g = &v->rows.groups;
+	const size_t below = v->rows.tree && row->below ? row->below : 1;
+	int err = query_judge_procs(p, &v->members, NULL, NULL);
 
-	return strcmp(procrows_group(member->ui, proc),
-		      procrows_group(member->ui, member->group)) == 0;
+	for (size_t id = 0; !err && id < v->members.count && id < g->count; id++)
+		for (size_t i = 0; i < below && !v->members.pass[id]; i++)
+			v->members.pass[id] = !row[i].absent && g->owners[id] == row[i].data.proc;
+	return err;
+}
+
+/* Of the samples that the row counts. */
+static int load_members(struct ui *ui, struct procs *v, const struct procs_row *row,
+			const struct profile *p)
+{
+	struct query q = selection_all(ui);
+	struct sample_filter scope = {0};
+	int err = judge_members(v, row, p);
+
+	if (!err && ui->selection->filter.of != FILTER_OF_ROW)
+		err = selection_query(ui, p, &q, true);
+	scope.procs = v->members.pass;
+	scope.nprocs = v->members.count;
+	q.scope = &scope;
+	return err ? err : functable_load(v->below, p, &q, NULL);
+}
+
+static bool counts_several(const struct procs *v, const struct procs_row *row)
+{
+	return row->group || (v->rows.tree && row->below > 1);
 }
 
 /* Of the samples that the row of the CPU counts. */
@@ -206,18 +233,8 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 
 	if (ui->grouping == GROUP_CPU && v->list.count)
 		return load_cpu(ui, v, p);
-	if (ui->grouping && v->list.count) {
-		struct group_member member = {ui, v->rows.row[v->list.cursor].proc};
-
-		err = query_judge_procs(p, &v->members, is_member, &member);
-		/* Of the samples that the row of the group counts. */
-		if (!err && filter->of != FILTER_OF_ROW)
-			err = selection_query(ui, p, &q, true);
-		thread.procs = v->members.pass;
-		thread.nprocs = v->members.count;
-		q.scope = &thread;
-		return err ? err : functable_load(v->below, p, &q, NULL);
-	}
+	if (v->list.count && counts_several(v, &v->rows.row[v->list.cursor]))
+		return load_members(ui, v, &v->rows.row[v->list.cursor], p);
 	err = bycpu_filter(ui, p, &q);
 	if (err)
 		return err;
@@ -238,7 +255,9 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 static int procs_load(struct ui *ui, const struct profile *p)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
-	bool moved = v->moved && v->list.count && v->slices == query_slices(p);
+	/* A process that had ended keeps its row while the cursor is on it. */
+	bool moved = v->moved && v->list.count && v->slices == query_slices(p) &&
+		     !v->rows.row[v->list.cursor].group;
 	bool time = profile_is_time(&ui->header.last);
 	int err;
 
@@ -247,6 +266,8 @@ static int procs_load(struct ui *ui, const struct profile *p)
 		return load_below(ui, v, p);
 	v->columns[PROCS_CPU].title = time ? columns[PROCS_CPU].title : "SMP%";
 	v->columns[PROCS_CPU].name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
+	v->rows.pid = v->list.chosen ? v->pid : 0;
+	v->rows.image = v->list.chosen ? v->image : 0;
 	err = procrows_load(&v->rows, ui, p);
 	v->slices = query_slices(p);
 	v->ordered = false;
@@ -281,9 +302,9 @@ static double history_scale(const struct ui *ui, const struct procs *v)
 }
 
 /* Room for the command comes first, and a column that says nothing needs none. */
-static bool shows_groups(const struct procs *v, int cols)
+static bool shows_groups(const struct procs *v)
 {
-	for (size_t i = 0; cols >= GROUP_COLS && i < v->list.count; i++)
+	for (size_t i = 0; i < v->list.count; i++)
 		if (v->rows.row[i].proc->group[0])
 			return true;
 	return false;
@@ -298,23 +319,71 @@ static unsigned int cpus(const struct ui *ui)
 	return machine ? ui->header.last.ncpus : 1;
 }
 
+/* The time that the bars of the histories cover, in place of the column's title. */
+static void draw_span(const struct ui *ui, const struct procs *v, struct grid *g, int row,
+		      const int *width)
+{
+	const int cells = width[PROCS_HISTORY] - 1;
+	int order[PROCS_COLUMNS], col = 0;
+	char text[32];
+
+	columns_order(v->columns, PROCS_COLUMNS, order);
+	for (int k = 0; order[k] != PROCS_HISTORY; k++)
+		col += width[order[k]];
+	if (cells < 1)
+		return;
+	snprintf(text, sizeof(text), "LAST %.0f s", cells * ui->interval);
+	if (grid_width(g, text) <= cells)
+		grid_fit(g, row, col, cells, ROLE_HEADER, text);
+}
+
+/* As far as the longest command that is seen. */
+static int scroll_of(struct procs *v, struct grid *g, int n, int width)
+{
+	int most = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct procs_row *row = &v->rows.row[list_at(&v->list, i)];
+		int over = grid_width(g, row->proc->cmdline) - width + 1;
+
+		/* The first step only brings back the folder of the program. */
+		if (over > 0 && over + PROCLINE_SCROLL > most)
+			most = over + PROCLINE_SCROLL;
+	}
+	v->scroll_max = (most + PROCLINE_SCROLL - 1) / PROCLINE_SCROLL * PROCLINE_SCROLL;
+	if (v->scroll > v->scroll_max)
+		v->scroll = v->scroll_max;
+	return v->scroll;
+}
+
 static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int top, int rows)
 {
-	unsigned int hidden = shows_groups(v, g->cols) ? 0 : 1U << PROCS_GROUP;
+	unsigned int hidden = shows_groups(v) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS], n;
-	const struct procline line = {ui, v->scroll, history_scale(ui, v), v->rows.past, cpus(ui)};
+	struct procline line = {ui, 0, history_scale(ui, v), v->rows.past, cpus(ui)};
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
 	/* The change says more than the last seconds, where there is not room for both. */
 	if (!ui->scrub.diff)
 		hidden |= 1U << PROCS_CHANGE;
-	else if (g->cols < GROUP_COLS)
+	else if (g->cols < HISTORY_COLS)
 		hidden |= 1U << PROCS_HISTORY;
 	hidden |= config_hidden(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
+	config_place(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
+	/* Names of groups come first in their rows. */
+	v->columns[PROCS_COMMAND].max = columns[PROCS_COMMAND].max;
+	if (ui->grouping && ui->grouping != GROUP_CPU) {
+		v->columns[PROCS_COMMAND].place = 0;
+		v->columns[PROCS_COMMAND].max = NAMES_MAX;
+	}
+	for (int i = 0; i < PROCS_COLUMNS; i++)
+		v->columns[i].wanted = i == (int)v->sorted;
 	columns_fit(v->columns, PROCS_COLUMNS, g->cols, hidden, width);
 	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
+	draw_span(ui, v, g, top, width);
 	n = list_fit(&v->list, rows);
+	line.scroll = scroll_of(v, g, n, width[PROCS_COMMAND]);
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, v->columns, PROCS_COLUMNS, width, procline_cell, &line,
 			    &v->rows.row[list_at(&v->list, i)]);
@@ -328,10 +397,10 @@ static void draw_between(const struct ui *ui, const struct procs *v, struct grid
 			     : ui->hide_kernel		      ? "user frames only"
 			     : ui->hide_user		      ? "kernel frames only"
 							      : "K+U frames";
-	const char *whole = ui->grouping == GROUP_CPU ? "CPU"
-			    : ui->grouping	      ? "group"
-			    : chosen->data.tid	      ? "thread"
-						      : "process";
+	const char *whole = ui->grouping == GROUP_CPU	? "CPU"
+			    : counts_several(v, chosen) ? "group"
+			    : chosen->data.tid		? "thread"
+							: "process";
 	char right[80];
 	char name[280];
 	int at;
@@ -341,8 +410,12 @@ static void draw_between(const struct ui *ui, const struct procs *v, struct grid
 	at = g->cols - grid_width(g, right) - 2;
 	if (ui->grouping == GROUP_CPU)
 		snprintf(name, sizeof(name), "%s", chosen->proc->comm);
-	else if (ui->grouping)
-		snprintf(name, sizeof(name), "%s", chosen->proc->cmdline);
+	else if (chosen->group)
+		snprintf(name, sizeof(name), "%s%s", chosen->proc->cmdline,
+			 chosen->proc->exited ? " (exited)" : "");
+	else if (counts_several(v, chosen))
+		snprintf(name, sizeof(name), "%d %s and below", (int)chosen->proc->pid,
+			 chosen->proc->comm);
 	else
 		snprintf(name, sizeof(name), "%s%d %s", chosen->data.tid ? "thread " : "",
 			 chosen->data.tid ? (int)chosen->data.tid : (int)chosen->proc->pid,
@@ -411,12 +484,19 @@ static unsigned int group(struct ui *ui)
 {
 	static const char *const notes[] = {
 		"processes, one by one",
+		"grouped by program: Enter shows the processes of one",
 		"grouped by container or unit: Enter shows the processes of one",
 		"grouped by user: Enter shows the processes of one",
+		"processes below their parents, with sums",
 		"grouped by CPU: Enter keeps the samples of one",
 	};
+	struct procs *v = ui->state[VIEW_PROCS];
 
+	v->rows.unfolded = false;
 	ui->grouping = (enum grouping)((ui->grouping + 1) % GROUPINGS);
+	/* Without counts per CPU there would be no rows: W turns them on. */
+	if (ui->grouping == GROUP_CPU && !ui->header.last.by_cpu)
+		ui->grouping = GROUP_NONE;
 	ui->threads = false;
 	ui_notice(ui, "%s", notes[ui->grouping]);
 	if (ui->grouping == GROUP_CPU)
@@ -424,23 +504,55 @@ static unsigned int group(struct ui *ui)
 	return UI_RELOAD;
 }
 
-static unsigned int zoom(struct ui *ui, const struct procs *v)
+/* The processes of a group, as rows. */
+static unsigned int enter_group(struct ui *ui, struct procs *v, const struct procs_row *row)
+{
+	const struct profile_proc *proc = row->proc;
+	char only[128], text[PROMPT_TEXT];
+	enum action action;
+
+	if (proc->exited) {
+		v->rows.unfolded = true;
+		ui->grouping = GROUP_NONE;
+		ui_notice(ui, "a row for each process that has exited; Esc or c folds them again");
+		return UI_RELOAD;
+	}
+	search_quote(only, sizeof(only),
+		     ui->grouping == GROUP_USER	    ? proc->user
+		     : ui->grouping == GROUP_CGROUP ? proc->group
+						    : proc->cmdline);
+	snprintf(text, sizeof(text), "comm:%s", only);
+	if (ui->grouping == GROUP_PROGRAM) {
+		ui->grouping = GROUP_NONE;
+		return selection_filter(ui, text);
+	}
+	action = ui->grouping == GROUP_USER ? ACTION_FILTER_USER : ACTION_FILTER_GROUP;
+	ui->grouping = GROUP_NONE;
+	return selection_filter_column(ui, action, only);
+}
+
+static unsigned int zoom(struct ui *ui, struct procs *v)
 {
 	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
-	const bool user = ui->grouping == GROUP_USER;
-	char only[128];
+	struct profile_proc proc;
 
 	if (!row)
 		return 0;
 	if (ui->grouping == GROUP_CPU)
 		return show_cpu(ui, row->data.cpu);
-	if (ui->grouping) {
-		ui->grouping = GROUP_NONE;
-		search_quote(only, sizeof(only), user ? row->proc->user : row->proc->group);
-		return selection_filter_column(ui, user ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
-					       only);
+	if (row->absent) {
+		ui_notice(ui, "%d %s had no samples of its own", (int)row->proc->pid,
+			  row->proc->comm);
+		return UI_REDRAW;
 	}
-	ui_zoom(ui, row->proc);
+	if (row->group && (row->members != 1 || row->proc->exited || ui->grouping != GROUP_PROGRAM))
+		return enter_group(ui, v, row);
+	proc = *row->proc;
+	if (row->group) {
+		proc.pid = row->only;
+		proc.image = row->only_image;
+	}
+	ui_zoom(ui, &proc);
 	if (row->data.tid)
 		snprintf(ui->zoom.thread, sizeof(ui->zoom.thread), "thread %u %s", row->data.tid,
 			 row->thread);
@@ -460,9 +572,10 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 		v->moved = true;
 		return UI_RELOAD;
 	}
-	if (ui->grouping &&
+	if (row && (row->group || row->absent) &&
 	    (action == ACTION_TAG || action == ACTION_TAG_PLAY || action == ACTION_INSPECT)) {
-		ui_notice(ui, "this is a group: Enter shows its processes, c ends grouping");
+		ui_notice(ui, row->absent ? "it had no samples"
+					  : "this is a group: Enter shows its processes");
 		return UI_REDRAW;
 	}
 	switch (action) {
@@ -479,10 +592,10 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 		return UI_REDRAW;
 	case ACTION_FILTER_USER:
 		/* A group of another kind has processes of many. */
-		many = ui->grouping && ui->grouping != GROUP_USER;
+		many = row && row->group && ui->grouping != GROUP_USER;
 		return selection_ask_column(ui, action, row && !many ? row->proc->user : NULL);
 	case ACTION_FILTER_GROUP:
-		many = ui->grouping && ui->grouping != GROUP_CGROUP;
+		many = row && row->group && ui->grouping != GROUP_CGROUP;
 		return selection_ask_column(ui, action, row && !many ? row->proc->group : NULL);
 	case ACTION_SAME_NAME:
 		return row ? search_name(ui, row->proc->comm) : 0;
@@ -493,7 +606,7 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 		}
 		return row ? unwind_inspect(ui, v->pid, 0) : 0;
 	case ACTION_ATTACH:
-		return attach_ask_proc(ui, row ? row->proc : NULL);
+		return attach_ask_proc(ui, row ? row->proc : NULL, row && row->group);
 	case ACTION_TAG:
 	case ACTION_TAG_PLAY:
 		if (!row)
@@ -504,10 +617,15 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 		hold_cursor(v);
 		return flags;
 	case ACTION_LEFT:
+		if (!v->scroll)
+			ui_notice(ui, "the commands are shown from their beginning");
 		v->scroll -= v->scroll ? PROCLINE_SCROLL : 0;
 		return UI_REDRAW;
 	case ACTION_RIGHT:
-		v->scroll += v->scroll < SCROLL_MAX ? PROCLINE_SCROLL : 0;
+		if (v->scroll >= v->scroll_max)
+			ui_notice(ui, "the commands are shown to their end");
+		else
+			v->scroll += PROCLINE_SCROLL;
 		return UI_REDRAW;
 	case ACTION_INVERT:
 		v->inverted = !v->inverted;
@@ -518,6 +636,10 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 			v->below->sorted == FUNCTABLE_SELF ? FUNCTABLE_TOTAL : FUNCTABLE_SELF;
 		return UI_RESORT;
 	case ACTION_BACK:
+		if (v->rows.unfolded) {
+			v->rows.unfolded = false;
+			return UI_RELOAD;
+		}
 		ui->zoom.on = ui->zoom.in_module = false;
 		ui->zoom.tid = 0;
 		return UI_REDRAW;

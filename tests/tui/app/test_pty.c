@@ -270,13 +270,13 @@ static void resize_redraws(void **state)
 	struct session *s = demo_start(24, 80, XTERM, NULL);
 
 	(void)state;
-	wait_for(s, "UNWOUND");
+	wait_for(s, "LAST 14 s");
 	resize(s, 15, 60);
 	/* The footer has moved up to the last line. */
 	for (int64_t until = now_ms() + PATIENCE;; pump(s, 20)) {
 		const char *last = screen_text(s) + 14 * 61;
 
-		if (strncmp(last, " F1Help", 7) == 0 && !strstr(s->text, "UNWOUND"))
+		if (strncmp(last, " F1Help", 7) == 0 && !strstr(s->text, "LAST 14 s"))
 			break;
 		if (now_ms() > until)
 			fail_msg("not drawn anew:\n%s", s->text);

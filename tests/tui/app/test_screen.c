@@ -398,9 +398,11 @@ static void filters_and_exits_are_marked(void **state)
 	profile_unlock(f->feed.p);
 	f->ui->now = MACHINE_NOW + 4 * MACHINE_SECOND;
 	ui_refresh(f->ui);
-	assert_shows(f, "z    7781");
+	assert_shows(f, "z    18.9 ");
+	assert_shows(f, "  7781 ");
 	assert_shows(f, "exited 4 s ago");
-	assert_shows(f, "+    5310");
+	assert_shows(f, "+    45.5 ");
+	assert_shows(f, "    5310 ");
 	assert_shows(f, "attached 1/231");
 	/* Of a column that is short of room the age goes before a word of it is cut. */
 	f->ui->now = MACHINE_NOW + 119 * MACHINE_SECOND;

@@ -337,7 +337,7 @@ static void long_answers_are_told_whole(void **state)
 	assert_shows(
 		t,
 		"\n refresh window seconds theme ascii mouse units hide.procs hide.funcs hide.tree\n"
-		"   hide.callers hide.shards hide.unwind\n : set");
+		"   hide.callers hide.shards hide.unwind order.procs order.funcs\n : set");
 	grid_resize(t->g, 15, 50);
 	assert_shows(t, "\n refresh window seconds theme ascii mouse units\n"
 			"   hide.procs hide.funcs hide.tree hide.callers h…\n : set");
@@ -387,12 +387,12 @@ static void setup_changes_settings(void **state)
 	assert_shows(t, "< light >");
 	/* The first column of Procs that can be hidden. */
 	type(t, "jjjj");
-	assert_shows(t, "[x] USER");
+	assert_shows(t, "> [x] HISTORY");
 	type(t, " ");
-	assert_shows(t, "[ ] USER");
+	assert_shows(t, "> [ ] HISTORY");
 	assert_true(ui_key(t->ui, KEYCODE_ESCAPE) & UI_SAVE);
 	assert_shows(t, "[1 Procs]");
-	assert_hides(t, "USER");
+	assert_hides(t, "LAST ");
 	assert_shows(t, "window 20 s  every 2.0 s");
 	/* Without a change nothing is written. */
 	type(t, "o");
@@ -525,11 +525,11 @@ static void units_are_of_the_machine(void **state)
 
 	at = strstr(screen(t), "nginx: worker");
 	assert_non_null(at);
-	at = strstr(screen(t), "4121 ");
-	assert_int_equal(sscanf(at, "4121 %*s %*d %lf", &one), 1);
+	at = strstr(screen(t), "\n>");
+	assert_int_equal(sscanf(at, "\n> %lf", &one), 1);
 	command(t, "set units machine");
-	at = strstr(screen(t), "4121 ");
-	assert_int_equal(sscanf(at, "4121 %*s %*d %lf", &all), 1);
+	at = strstr(screen(t), "\n>");
+	assert_int_equal(sscanf(at, "\n> %lf", &all), 1);
 	assert_true(t->ui->header.last.ncpus > 1);
 	assert_true(all > 0);
 	/* The figures are rounded to a tenth. */

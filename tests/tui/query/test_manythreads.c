@@ -130,8 +130,8 @@ static int line_of(const struct screen *s, uint32_t tid)
 	for (int n = 0; (line = strsep(&next, "\n")) && found < 0; n++) {
 		const char *at = strstr(line, wanted);
 
-		/* In the column of PIDs. */
-		if (at && at - line < 10)
+		/* In the columns of PIDs and users. */
+		if (at)
 			found = n;
 	}
 	free(text);

@@ -424,7 +424,7 @@ static void users_have_a_key(void **state)
 	assert_hides(t, " 5310 ");
 	assert_shows(t, " 4121 ");
 	/* a group has processes of many users */
-	press(t, "\033cu");
+	press(t, "\033ccu");
 	assert_string_equal(t->ui->prompt.text, "");
 	press(t, "\033cu");
 	assert_true(t->ui->prompt.text[0] == '^');

@@ -338,7 +338,7 @@ static void columns_sort(void **state)
 	type(f, "g");
 	ui_key(f->ui, KEYCODE_F0 + 6);
 	assert_shows(f, "Sort by");
-	type(f, "g\n");
+	type(f, "gjjjj\n");
 	type(f, "g");
 	assert_cursor_on(f, "902"); /* the lowest PID */
 	type(f, "Ig");
@@ -358,11 +358,16 @@ static void columns_sort(void **state)
 	assert_shows(f, "sorted by change against before");
 	type(f, ">I");
 	assert_shows(f, "vs BEFORE SAMPLE▲ BAR");
-	/* One that the screen has no column for is named at least. */
+	/* A column that the screen had no room for is there while rows are sorted by it. */
+	assert_hides(f, "THR");
 	type(f, "1>");
 	assert_shows(f, "THR▼");
-	type(f, ">>");
-	assert_shows(f, "THR    CPU% HISTORY   SMP/s   K%  UNWOUND HOTTEST FUNCTION     COMMAND");
+	type(f, ">");
+	assert_hides(f, "THR");
+	assert_shows(f, "SMP/s▼");
+	/* One that the screen cannot have is named at least: nothing is compared. */
+	type(f, "<<<<<<");
+	assert_shows(f, "CPU% LAST");
 	assert_shows(f, "sorted by vs BASE: change of CPU%");
 }
 
