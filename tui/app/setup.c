@@ -13,6 +13,7 @@
 
 #include "symbols/base/text.h"
 #include "tui/ui/config.h"
+#include "tui/screen/columns.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
 #include "tui/screen/theme.h"
@@ -138,17 +139,71 @@ static bool is_added(const struct ui *ui, enum ui_view view, const char *title)
 	return false;
 }
 
+/* The columns in the order in which they stand, where the user may choose one. */
 static void add_columns(struct ui *ui, enum ui_view view)
 {
+	const bool ordered = config_order(&ui->config, view);
+	const struct column *columns;
+	int count, order[COLUMNS_MAX];
+
+	add(ui->page.state, SETUP_TITLE, view, 0, 0);
+	for (int table = 0; (columns = table_of(ui, view, table, &count)); table++) {
+		struct column placed[COLUMNS_MAX];
+
+		memcpy(placed, columns, (size_t)count * sizeof(*placed));
+		if (ordered)
+			config_place(&ui->config, view, placed, count);
+		columns_order(placed, count, order);
+		for (int k = 0; k < count; k++) {
+			const struct column *column = &columns[order[k]];
+
+			if (column->title && column->title[0] && (ordered || !column->keep) &&
+			    !is_added(ui, view, column->title))
+				add(ui->page.state, SETUP_COLUMN, view, table, order[k]);
+		}
+	}
+}
+
+/* All rows anew, since the order of columns may be another. */
+static void fill(struct ui *ui)
+{
+	struct setup *s = ui->page.state;
+
+	s->list.count = 0;
+	add(s, SETUP_TITLE, VIEW_FRAME, 0, 0);
+	for (int i = 0; i < SETTINGS; i++)
+		add(s, SETUP_SETTING, VIEW_FRAME, 0, i);
+	for (size_t v = 0; v < sizeof(with_columns) / sizeof(with_columns[0]); v++)
+		add_columns(ui, with_columns[v]);
+	add(s, SETUP_TITLE, VIEW_FRAME, 0, 1);
+	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
+		add(s, SETUP_KEY, VIEW_FRAME, 0, i);
+}
+
+/* Puts the column before or behind its neighbour; the cursor stays on it. */
+static unsigned int move_column(struct ui *ui, int step)
+{
+	struct setup *s = ui->page.state;
+	const struct setup_row row = s->rows[s->list.cursor];
+	struct column placed[COLUMNS_MAX];
 	const struct column *columns;
 	int count;
 
-	add(ui->page.state, SETUP_TITLE, view, 0, 0);
-	for (int table = 0; (columns = table_of(ui, view, table, &count)); table++)
-		for (int i = 0; i < count; i++)
-			if (columns[i].title && columns[i].title[0] && !columns[i].keep &&
-			    !is_added(ui, view, columns[i].title))
-				add(ui->page.state, SETUP_COLUMN, view, table, i);
+	if (row.kind != SETUP_COLUMN || !config_order(&ui->config, row.view)) {
+		ui_notice(ui, "columns of Procs and Funcs can be moved");
+		return UI_REDRAW;
+	}
+	columns = table_of(ui, row.view, row.table, &count);
+	memcpy(placed, columns, (size_t)count * sizeof(*placed));
+	config_place(&ui->config, row.view, placed, count);
+	config_move(&ui->config, row.view, placed, count, row.index, step);
+	s->changed = true;
+	fill(ui);
+	for (size_t i = 0; i < s->list.count; i++)
+		if (s->rows[i].kind == SETUP_COLUMN && s->rows[i].view == row.view &&
+		    s->rows[i].table == row.table && s->rows[i].index == row.index)
+			s->list.cursor = i;
+	return UI_REDRAW;
 }
 
 /* --- keys ---------------------------------------------------------------------------------- */
@@ -188,6 +243,13 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 	return setup_apply(ui, name) | UI_REDRAW;
 }
 
+static bool is_kept(const struct ui *ui, const struct setup_row *row)
+{
+	int count;
+
+	return table_of(ui, row->view, row->table, &count)[row->index].keep;
+}
+
 static unsigned int change(struct ui *ui, const struct setup_row *row, int step)
 {
 	struct setup *s = ui->page.state;
@@ -197,6 +259,10 @@ static unsigned int change(struct ui *ui, const struct setup_row *row, int step)
 		return change_setting(ui, row->index, step);
 	if (row->kind == SETUP_COLUMN) {
 		title = column_title(ui, row);
+		if (is_kept(ui, row)) {
+			ui_notice(ui, "without %s a row says nothing; < and > move it", title);
+			return UI_REDRAW;
+		}
 		config_hide(&ui->config, row->view, title,
 			    !config_hides(&ui->config, row->view, title));
 		s->changed = true;
@@ -267,6 +333,9 @@ static unsigned int setup_key(struct ui *ui, int key)
 	case KEYCODE_F0 + 10:
 	case 'q':
 		return leave(ui);
+	case '<':
+	case '>':
+		return move_column(ui, key == '<' ? -1 : 1);
 	case KEYCODE_LEFT:
 		return change(ui, row, -1);
 	case KEYCODE_RIGHT:
@@ -344,7 +413,9 @@ static void draw_row(const struct ui *ui, const struct setup_row *row, struct gr
 		break;
 	case SETUP_COLUMN:
 		grid_printf(g, y, 3, g->cols - 3, ROLE_TEXT, "[%c] %s",
-			    config_hides(&ui->config, row->view, column_title(ui, row)) ? ' ' : 'x',
+			    is_kept(ui, row)						  ? '='
+			    : config_hides(&ui->config, row->view, column_title(ui, row)) ? ' '
+											  : 'x',
 			    column_title(ui, row));
 		break;
 	default:
@@ -421,9 +492,9 @@ static void setup_draw(struct ui *ui, struct grid *g, int top, int height)
 	else if (!draw_help(s, g, g->rows - 2))
 		draw_sample(g, g->rows - 2);
 	grid_fit(g, g->rows - 1, 1, g->cols - 1, ROLE_DIM,
-		 g->cols >= 80 ? "Space, Left, Right change  Enter binds a key  Del resets it  "
-				 "Esc saves, leaves"
-			       : "Space changes  Enter binds  Del resets  Esc saves");
+		 g->cols >= 80 ? "Space, Left, Right change  < > move a column  Enter binds a key  "
+				 "Esc saves"
+			       : "Space changes  < > moves  Enter binds  Esc saves");
 }
 
 static void setup_close(struct ui *ui)
@@ -446,14 +517,7 @@ unsigned int setup_open(struct ui *ui)
 		return UI_REDRAW;
 	}
 	ui->page = (struct overlay){&setup_ops, s};
-	add(s, SETUP_TITLE, VIEW_FRAME, 0, 0);
-	for (int i = 0; i < SETTINGS; i++)
-		add(s, SETUP_SETTING, VIEW_FRAME, 0, i);
-	for (size_t v = 0; v < sizeof(with_columns) / sizeof(with_columns[0]); v++)
-		add_columns(ui, with_columns[v]);
-	add(s, SETUP_TITLE, VIEW_FRAME, 0, 1);
-	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
-		add(s, SETUP_KEY, VIEW_FRAME, 0, i);
+	fill(ui);
 	s->list.cursor = 1;
 	return UI_REDRAW;
 }

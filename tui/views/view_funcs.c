@@ -56,6 +56,15 @@ static const struct column *columns_of(bool diff)
 	return diff ? diff_columns : columns;
 }
 
+/* The columns in their places. */
+static const struct column *place_columns(const struct ui *ui, struct functable *t)
+{
+	memcpy(t->shown, columns_of(ui->scrub.diff), sizeof(t->shown));
+	config_place(&ui->config, VIEW_FUNCS, t->shown, FUNCTABLE_COLUMNS);
+	t->shown[t->sorted].wanted = true;
+	return t->shown;
+}
+
 struct functable *functable_new(void)
 {
 	struct functable *t = calloc(1, sizeof(*t));
@@ -334,20 +343,20 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 		    bool active)
 {
 	const struct functable_painter painter = {ui, t};
+	const struct column *shown = place_columns(ui, t);
 	int width[FUNCTABLE_COLUMNS], n;
 
 	if (rows < 1)
 		return;
-	columns_fit(columns, FUNCTABLE_COLUMNS, g->cols,
+	columns_fit(shown, FUNCTABLE_COLUMNS, g->cols,
 		    (ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0) |
 			    (t->sources && g->cols >= SOURCE_MIN ? 0 : 1U << FUNCTABLE_SOURCE) |
-			    config_hidden(&ui->config, VIEW_FUNCS, columns, FUNCTABLE_COLUMNS),
+			    config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
 		    width);
-	columns_header(g, top, columns_of(ui->scrub.diff), FUNCTABLE_COLUMNS, width, (int)t->sorted,
-		       t->inverted);
+	columns_header(g, top, shown, FUNCTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
-		columns_row(g, top + 1 + i, columns, FUNCTABLE_COLUMNS, width, cell_text, &painter,
+		columns_row(g, top + 1 + i, shown, FUNCTABLE_COLUMNS, width, cell_text, &painter,
 			    &t->rows[list_at(&t->list, i)]);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
@@ -410,7 +419,7 @@ static const struct column *funcs_columns(int *count, const struct ui *ui, int *
 
 	*count = FUNCTABLE_COLUMNS;
 	*sorted = (int)t->sorted;
-	return columns_of(ui->scrub.diff);
+	return place_columns(ui, ui->state[VIEW_FUNCS]);
 }
 
 static unsigned int funcs_sort_by(struct ui *ui, int column)

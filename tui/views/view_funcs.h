@@ -42,9 +42,10 @@ struct functable {
 	enum functable_column sorted;
 	bool inverted;
 	struct list list;
-	uint64_t cursor; /* hash of the row under the cursor */
-	char about[128]; /* scope of the functions that are shown */
-	int scroll;	 /* cells that long names are scrolled to the left */
+	uint64_t cursor;			/* hash of the row under the cursor */
+	char about[128];			/* scope of the functions that are shown */
+	int scroll;				/* cells that long names are scrolled to the left */
+	struct column shown[FUNCTABLE_COLUMNS]; /* as the user put them */
 };
 
 struct ui;

@@ -386,7 +386,7 @@ static void setup_changes_settings(void **state)
 	assert_true(ui_key(t->ui, KEYCODE_RIGHT) & UI_THEME);
 	assert_shows(t, "< light >");
 	/* The first column of Procs that can be hidden. */
-	type(t, "jjjj");
+	type(t, "jjjjjj");
 	assert_shows(t, "> [x] HISTORY");
 	type(t, " ");
 	assert_shows(t, "> [ ] HISTORY");
@@ -517,6 +517,47 @@ static void setup_is_as_expected(void **state)
 	assert_no_size_breaks(t);
 }
 
+static void setup_moves_columns(void **state)
+{
+	struct typist *t = *state;
+	const char *text;
+
+	type(t, "o");
+	screen(t);
+	type(t, "jjjjjjj");
+	assert_shows(t, "> [=] CPU%");
+	type(t, ">>");
+	assert_shows(t, "> [=] CPU%");
+	text = strstr(screen(t), "Columns of Procs");
+	assert_true(strstr(text, "HISTORY") < strstr(text, "CPU%"));
+	assert_true(strstr(text, "CPU%") < strstr(text, "K%"));
+	/* It cannot be hidden. */
+	type(t, " ");
+	assert_shows(t, "without CPU% a row says nothing");
+	assert_true(ui_key(t->ui, KEYCODE_ESCAPE) & UI_SAVE);
+	text = strstr(screen(t), "LAST ");
+	assert_non_null(text);
+	assert_true(text < strstr(screen(t), "CPU%"));
+	type(t, "o");
+	screen(t);
+	type(t, "jjjjjjjjj<<<<<");
+	assert_shows(t, "> [=] CPU%");
+	ui_key(t->ui, KEYCODE_ESCAPE);
+	assert_shows(t, "CPU%▼ LAST ");
+	/* Functions, too, below processes as in their own view. */
+	type(t, ":set order.funcs FUNCTION\n");
+	text = strstr(screen(t), "\n  FUNCTION  ");
+	assert_non_null(text);
+	assert_true(text < strstr(t->text, "SELF%"));
+	type(t, "2");
+	text = strstr(screen(t), "\n  FUNCTION  ");
+	assert_non_null(text);
+	assert_true(text < strstr(t->text, "SELF%"));
+	/* Not what has an order of its own. */
+	type(t, "o<");
+	assert_shows(t, "columns of Procs and Funcs can be moved");
+}
+
 static void units_are_of_the_machine(void **state)
 {
 	struct typist *t = *state;
@@ -591,6 +632,7 @@ int main(void)
 		CASE(setup_is_as_expected),
 		CASE(setup_tells_the_whole_help),
 		CASE(units_are_of_the_machine),
+		CASE(setup_moves_columns),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
