@@ -307,6 +307,8 @@ bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_
 uint64_t query_slice_step(const struct profile *p, uint64_t from, double seconds);
 /* The first slice of the window that ends with that slice. */
 uint64_t query_window_first(const struct profile *p, uint64_t last);
+/* True if there are slices for all seconds of the window that ends with that slice. */
+bool query_window_whole(const struct profile *p, uint64_t last);
 
 /* --- what is shown is a recording (tui/session/player.h); the lock is held -------------------- */
 

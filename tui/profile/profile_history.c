@@ -197,3 +197,10 @@ uint64_t query_window_first(const struct profile *p, uint64_t last)
 
 	return slice_age(p, last, &age) ? last + 1 - profile_span(p, age) : last;
 }
+
+bool query_window_whole(const struct profile *p, uint64_t last)
+{
+	size_t age;
+
+	return slice_age(p, last, &age) && profile_span_whole(p, age, profile_span(p, age));
+}

@@ -295,6 +295,9 @@ void bound_keep(struct profile *p);
 
 /* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
 size_t profile_span(const struct profile *p, size_t age);
+/* True if these n slices from that age on are all of that time: none is missing because sampling
+ * began later, or counts were zeroed. */
+bool profile_span_whole(const struct profile *p, size_t age, size_t n);
 /* Not of SPAN_LAST and SPAN_DECAY. */
 const struct sum *span_sum(const struct profile *p, enum span span);
 /* Slices of the window or the last one; not for other spans. */

@@ -20,6 +20,17 @@ size_t profile_span(const struct profile *p, size_t age)
 	return n;
 }
 
+bool profile_span_whole(const struct profile *p, size_t age, size_t n)
+{
+	double seconds = 0, elapsed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		elapsed = (double)slice_at(p, age + i)->health.elapsed / NS_PER_SEC;
+		seconds += elapsed;
+	}
+	return n && seconds + elapsed / 2 >= p->window;
+}
+
 static const struct frozen_sum *frozen_of(const struct profile *p, enum span span)
 {
 	return span == SPAN_MOMENT   ? &p->frozen[FROZEN_MOMENT]

@@ -213,6 +213,7 @@ void query_rates(const struct profile *p, const struct query *q, struct proc_row
 	full = profile_full(&sum);
 	for (size_t i = 0; i < count && seconds > 0; i++) {
 		rows[i].rate = (double)rows[i].samples / seconds;
+		rows[i].full = full;
 		if (full > 0)
 			rows[i].cpu_percent = 100 * (double)rows[i].samples / full;
 	}

@@ -62,6 +62,8 @@ struct proc_row {
 	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first; 0 for a
 					   slice that is gone, see query_history_kept */
 	double before_cpu;		/* cpu_percent of the baseline; < 0: not compared */
+	uint64_t before_samples;	/* of the baseline */
+	double full, before_full;	/* samples that are 100 % of cpu_percent and before_cpu */
 };
 
 struct func_row {
@@ -69,7 +71,9 @@ struct func_row {
 	uint64_t self;
 	uint64_t total;	    /* a sample counts once, also in recursion */
 	double before_self; /* share of self, 0..1, in the equally long time before or in the
-			       baseline, all of whose functions have rows; < 0: none */
+			       baseline, all of whose functions have rows; < 0: none, or only a
+			       part of that time is there */
+	uint64_t before, before_of; /* the samples of which it is the share; 0: none */
 };
 
 #define QUERY_NONE UINT32_MAX

@@ -77,7 +77,8 @@ static int baseline_cell(const struct profile_cell *cell, void *arg)
 	return before_cell(cell, arg);
 }
 
-/* The equally long time just before the span. */
+/* The equally long time just before the span. A part of it would differ by chance alone, so it is
+ * not compared. */
 static void flat_before(struct flat *flat, const struct query *q)
 {
 	const struct profile *p = flat->p;
@@ -97,10 +98,12 @@ static void flat_before(struct flat *flat, const struct query *q)
 	}
 	if (q->span != SPAN_WINDOW && q->span != SPAN_LAST)
 		return;
-	if (q->span == SPAN_WINDOW && query_prior(p, &before, before_cell, flat))
-		return;
 	from = span_count(p, q->span);
 	n = q->span == SPAN_LAST ? p->nslices > 1 : profile_span(p, from);
+	if (q->span == SPAN_WINDOW && !profile_span_whole(p, from, n))
+		return;
+	if (q->span == SPAN_WINDOW && query_prior(p, &before, before_cell, flat))
+		return;
 	for (size_t age = from; age < from + n; age++)
 		query_slice(p, &before, slice_at(p, age), before_cell, flat);
 }
@@ -119,7 +122,8 @@ static int flat_rows(const struct flat *flat, struct func_row **rows, size_t *co
 		double before = flat->before ? (double)mark->before / (double)flat->before : -1;
 
 		if (mark->sample)
-			(*rows)[(*count)++] = (struct func_row){i, mark->self, mark->total, before};
+			(*rows)[(*count)++] = (struct func_row){i,	mark->self,   mark->total,
+								before, mark->before, flat->before};
 	}
 	return 0;
 }

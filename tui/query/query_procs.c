@@ -211,7 +211,7 @@ static int before_cell(const struct profile_cell *cell, void *arg)
 	struct proclist *list = arg;
 	struct proc_row *row = row_get(list, cell->proc);
 
-	row->before_cpu = (row->before_cpu < 0 ? 0 : row->before_cpu) + (double)cell->count;
+	row->before_samples += cell->count;
 	return 0;
 }
 
@@ -228,8 +228,8 @@ static void list_baseline(struct proclist *list)
 	for (size_t i = 0; i < list->count; i++) {
 		struct proc_row *row = &list->rows[i];
 
-		row->before_cpu =
-			row->before_cpu > 0 && whole > 0 ? 100 * row->before_cpu / whole : 0;
+		row->before_full = whole;
+		row->before_cpu = whole > 0 ? 100 * (double)row->before_samples / whole : 0;
 	}
 }
 

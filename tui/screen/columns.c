@@ -2,12 +2,8 @@
 /* See columns.h. */
 #include "tui/screen/columns.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#define SHOWN 0.05 /* points; less is shown as none */
-#define LARGE 0.5
 
 void columns_order(const struct column *columns, int count, int *order)
 {
@@ -150,26 +146,4 @@ int columns_next(const struct column *columns, int count, int from, int step)
 		if (columns[order[at]].sortable)
 			return order[at];
 	return from;
-}
-
-void delta_text(const struct grid *g, double now, double before, char *to, size_t size)
-{
-	double points = now - before;
-	const char *mark = grid_glyph(g, points > 0 ? GLYPH_RISE : GLYPH_FALL);
-
-	if (before < 0 || (now <= 0 && before <= 0))
-		snprintf(to, size, "-");
-	else if (before <= 0)
-		snprintf(to, size, "new");
-	else if (fabs(points) < SHOWN)
-		snprintf(to, size, "= 0.0");
-	else
-		snprintf(to, size, "%s %+.1f", g->ascii ? "" : mark, points);
-}
-
-enum role delta_role(double now, double before)
-{
-	if (before < 0 || fabs(now - before) < LARGE)
-		return ROLE_DIM;
-	return now > before ? ROLE_UP : ROLE_DOWN;
 }

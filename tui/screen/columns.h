@@ -80,12 +80,4 @@ void columns_row(struct grid *g, int y, const struct column *columns, int count,
 /* Next sortable column in a direction, or `from` where there is none. */
 int columns_next(const struct column *columns, int count, int from, int step);
 
-/* How every view shows that a share differs from that of another time: by an arrow, a sign and a
- * colour. Shares are in percent; before < 0: nothing is compared. */
-
-/* "▲ +4.1", "= 0.0", "new" if there was nothing before, "-" if nothing is compared. */
-void delta_text(const struct grid *g, double now, double before, char *to, size_t size);
-/* Small changes are dim. */
-enum role delta_role(double now, double before);
-
 #endif

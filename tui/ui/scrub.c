@@ -34,21 +34,22 @@ static void bounds(const struct ui *ui, const struct profile *p, uint64_t *first
 		*first = query_window_first(p, s->at);
 }
 
-/* As long a time as that of the moment, right before it; there may be none. */
+/* As long a time as that of the moment, right before it; there is none if a part of it is gone, or
+ * was never sampled. */
 static int take_before(const struct ui *ui, struct profile *p, uint64_t first, uint64_t last)
 {
 	struct history kept;
+	const uint64_t n = last + 1 - first; /* slices of a range */
 	uint64_t from;
 	int err;
 
 	query_history(p, &kept);
-	if (first <= kept.first) {
+	if (first <= kept.first ||
+	    (ui->scrub.mark ? first - kept.first < n : !query_window_whole(p, first - 1))) {
 		frozen_sum_drop(p, FROZEN_BEFORE);
 		return 0;
 	}
-	from = ui->scrub.mark ? first - (last + 1 - first) : query_window_first(p, first - 1);
-	if (ui->scrub.mark && last + 1 - first >= first)
-		from = kept.first;
+	from = ui->scrub.mark ? first - n : query_window_first(p, first - 1);
 	err = frozen_sum_slices(p, FROZEN_BEFORE, from, first - 1);
 	if (err)
 		frozen_sum_drop(p, FROZEN_BEFORE);

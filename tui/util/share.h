@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+/* A share of fewer samples says little: it is grey on the screen. */
+#define SHARE_FEW 20
+
 /* A part of a whole, 0..1; 0 of nothing. */
 static inline double share_of(uint64_t part, uint64_t whole)
 {

@@ -133,6 +133,15 @@ double calltree_before(const struct calltree *calls, uint32_t node)
 	return (double)calls->tree.nodes[node].before / (double)calls->before_samples;
 }
 
+struct delta calltree_delta(const struct calltree *calls, uint32_t node)
+{
+	const struct tree_node *n = &calls->tree.nodes[node];
+
+	return calls->compared
+		       ? delta_of_shares(n->total, calls->samples, n->before, calls->before_samples)
+		       : delta_none();
+}
+
 void calltree_path(const struct calltree *calls, uint32_t node, bool callers, char *to, size_t size)
 {
 	char name[512];

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tui/screen/delta.h"
 #include "tui/ui/names.h"
 #include "tui/query/query.h"
 
@@ -66,6 +67,8 @@ const struct profile_func *calltree_func(const struct calltree *calls, uint32_t 
 double calltree_share(const struct calltree *calls, uint64_t samples);
 /* Of all samples of the baseline; < 0: not compared. */
 double calltree_before(const struct calltree *calls, uint32_t node);
+/* How its share of all samples has changed since the baseline. */
+struct delta calltree_delta(const struct calltree *calls, uint32_t node);
 /* The names from the outermost function to the node, separated by ';', cut at the outer end. */
 void calltree_path(const struct calltree *calls, uint32_t node, bool callers, char *to,
 		   size_t size);

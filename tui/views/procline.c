@@ -13,6 +13,7 @@
 #include "tui/ui/plain_list.h"
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
+#include "tui/screen/delta.h"
 #include "tui/ui/view.h"
 #include "tui/views/proctree.h"
 #include "tui/util/share.h"
@@ -180,13 +181,16 @@ static void cell_pid(const struct ui *ui, const struct procs_row *row, struct co
 static void cell_change(const struct procline *line, const struct procs_row *row,
 			struct column_cell *c)
 {
-	double now = row->data.cpu_percent / line->cpus, before = row->data.before_cpu / line->cpus;
+	const struct proc_row *data = &row->data;
+	const struct delta delta =
+		delta_of_rates(data->samples, data->full * line->cpus, data->before_samples,
+			       data->before_full * line->cpus);
 
 	if (c->g) {
-		c->role = delta_role(now, before);
-		delta_text(c->g, now, before, c->text, sizeof(c->text));
-	} else if (row->data.before_cpu >= 0) {
-		cell_say(c, "%.1f", before);
+		c->role = delta_role(&delta);
+		delta_text(&delta, c->g, c->text, sizeof(c->text));
+	} else if (delta.before >= 0) {
+		cell_say(c, "%.1f", delta.before);
 	}
 }
 

@@ -169,9 +169,11 @@ static enum role box_role(const struct ui *ui, const struct flame_view *v, uint3
 		return ROLE_TITLE;
 	if (func->kind == FUNC_END)
 		return ROLE_BROKEN;
-	if (v->coloring == COLOR_DIFF)
-		return delta_role(100 * calltree_share(&v->calls, n->total),
-				  100 * calltree_before(&v->calls, node));
+	if (v->coloring == COLOR_DIFF) {
+		const struct delta delta = calltree_delta(&v->calls, node);
+
+		return delta_role(&delta);
+	}
 	if (v->coloring == COLOR_HEAT)
 		return ui_heat(calltree_share(&v->calls, v->callers ? n->total : n->self));
 	if (func->kind == FUNC_KERNEL)
@@ -207,8 +209,9 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 					     : "",
 		 name);
 	if (v->coloring == COLOR_DIFF && width >= SHARE_MIN - 8) {
-		delta_text(g, 100 * calltree_share(&v->calls, v->calls.tree.nodes[box->node].total),
-			   100 * calltree_before(&v->calls, box->node), change, sizeof(change));
+		const struct delta delta = calltree_delta(&v->calls, box->node);
+
+		delta_text(&delta, g, change, sizeof(change));
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %s", change);
 	} else if (width >= SHARE_MIN)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %.1f%%",
@@ -273,12 +276,10 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 		percent_of(n->total, nodes[v->top].total),
 		v->at ? calltree_func(&v->calls, v->at)->module : "");
 	if (v->calls.compared) {
-		double now = 100 * calltree_share(&v->calls, n->total);
-		double before = 100 * calltree_before(&v->calls, v->at);
+		const struct delta delta = calltree_delta(&v->calls, v->at);
 
-		delta_text(g, now, before, change, sizeof(change));
-		grid_printf(g, y, g->cols - 22, 21, delta_role(now, before), " vs base %s ",
-			    change);
+		delta_text(&delta, g, change, sizeof(change));
+		grid_printf(g, y, g->cols - 22, 21, delta_role(&delta), " vs base %s ", change);
 	}
 	if (v->at)
 		calltree_draw_path(&v->calls, v->at, g, y + 2);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/screen/delta.h"
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/plain_list.h"
@@ -131,7 +132,8 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 			.hash = hash,
 			.self = found[i].self,
 			.total = found[i].total,
-			.before = found[i].before_self,
+			.before = found[i].before,
+			.before_of = found[i].before_of,
 		};
 		t->sources |= func->file != NULL;
 	}
@@ -147,7 +149,9 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 
 static double change(const struct functable *t, const struct functable_row *row)
 {
-	return row->before < 0 ? 0 : share_of(row->self, t->samples) - row->before;
+	if (!row->before_of)
+		return 0;
+	return share_of(row->self, t->samples) - share_of(row->before, row->before_of);
 }
 
 static int row_compare(const void *x, const void *y, void *arg)
@@ -241,13 +245,14 @@ static void cell_share(const struct functable *t, const struct functable_row *ro
 static void cell_change(const struct functable_painter *p, const struct functable_row *row,
 			struct column_cell *c)
 {
-	double self = percent_of(row->self, p->t->samples), before = 100 * row->before;
+	const struct delta delta =
+		delta_of_shares(row->self, p->t->samples, row->before, row->before_of);
 
 	if (c->g) {
-		c->role = delta_role(self, before);
-		delta_text(c->g, self, before, c->text, sizeof(c->text));
-	} else if (p->ui->scrub.diff && row->before >= 0) {
-		cell_say(c, "%.1f", before);
+		c->role = delta_role(&delta);
+		delta_text(&delta, c->g, c->text, sizeof(c->text));
+	} else if (p->ui->scrub.diff && delta.before >= 0) {
+		cell_say(c, "%.1f", delta.before);
 	}
 }
 

@@ -31,7 +31,7 @@ struct functable_row {
 	const struct profile_func *func; /* of names */
 	uint64_t hash;			 /* the same function in every refresh */
 	uint64_t self, total;
-	double before; /* share of self, < 0: unknown */
+	uint64_t before, before_of; /* self and all samples of the time before; 0: not compared */
 };
 
 struct functable {

@@ -266,8 +266,7 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 {
 	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
 	double total = row_share(ui, v, row, row->total);
-	double now = 100 * calltree_share(&v->calls, row->total);
-	double before = row->small ? -1 : 100 * calltree_before(&v->calls, row->node);
+	const struct delta delta = row->small ? delta_none() : calltree_delta(&v->calls, row->node);
 	int col = width[TREE_MARK];
 	char text[64];
 	int end;
@@ -283,8 +282,8 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
 	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
 	col += width[TREE_SAMPLES];
-	delta_text(g, now, before, text, sizeof(text));
-	grid_right(g, y, col, width[TREE_CHANGE] - 1, delta_role(now, before), text);
+	delta_text(&delta, g, text, sizeof(text));
+	grid_right(g, y, col, width[TREE_CHANGE] - 1, delta_role(&delta), text);
 	col += width[TREE_CHANGE];
 	grid_bar(g, y, col, width[TREE_BAR] - 1, ui_heat(total), total);
 	col += width[TREE_BAR];

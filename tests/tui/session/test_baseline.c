@@ -3,7 +3,7 @@
  * A session as the baseline. The witness is the baseline that is taken live (B): after the same
  * seconds all screens have to be the same, whether these were remembered or read from a file. And
  * who is compared with whom when the processes are others.
- * Covers: tui/session/baseline.c tui/profile/recorded_sum.c tui/screen/columns.c
+ * Covers: tui/session/baseline.c tui/profile/recorded_sum.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -15,7 +15,6 @@
 #include "tests/support/scratch.h"
 #include "tests/support/typist.h"
 #include "tui/session/baseline.h"
-#include "tui/screen/columns.h"
 #include "tui/profile/source.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
@@ -400,31 +399,6 @@ static void a_live_one_does_not_move(void **state)
 	profile_free(p);
 }
 
-/* In points of a hundred; before < 0: there is nothing to compare with. */
-static void changes_have_words_and_colours(void **state)
-{
-	static const struct {
-		double now, before;
-		const char *text;
-		enum role role;
-	} changes[] = {
-		{5, -1, "-", ROLE_DIM},	      {0, 0, "-", ROLE_DIM},	   {5, 0, "new", ROLE_UP},
-		{5, 5.04, "= 0.0", ROLE_DIM}, {5, 4.7, " +0.3", ROLE_DIM}, {5, 1, " +4.0", ROLE_UP},
-		{1, 5, " -4.0", ROLE_DOWN},   {0, 5, " -5.0", ROLE_DOWN},
-	};
-	struct grid *g = grid_new(1, 20);
-	char text[32];
-
-	(void)state;
-	g->ascii = true;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		delta_text(g, changes[i].now, changes[i].before, text, sizeof(text));
-		assert_string_equal(text, changes[i].text);
-		assert_int_equal(delta_role(changes[i].now, changes[i].before), changes[i].role);
-	}
-	grid_free(g);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,7 +407,6 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read_is_said),
 		cmocka_unit_test(processes_are_found_by_what_they_do),
 		cmocka_unit_test(a_live_one_does_not_move),
-		cmocka_unit_test(changes_have_words_and_colours),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
