@@ -25,7 +25,7 @@ static const char *const glyphs[GLYPH_COUNT][2] = {
 	[GLYPH_SORT_UP] = {"▲", "^"},	   [GLYPH_RISE] = {"▲", "+"},
 	[GLYPH_FALL] = {"▼", "-"},	   [GLYPH_TOP_LEFT] = {"┌", "+"},
 	[GLYPH_TOP_RIGHT] = {"┐", "+"},	   [GLYPH_BOTTOM_LEFT] = {"└", "+"},
-	[GLYPH_BOTTOM_RIGHT] = {"┘", "+"},
+	[GLYPH_BOTTOM_RIGHT] = {"┘", "+"}, [GLYPH_SCROLL] = {"▐", "#"},
 };
 
 static const char *const sparks[SPARK_LEVELS][2] = {
@@ -274,6 +274,15 @@ void grid_fit(struct grid *g, int row, int col, int width, enum role role, const
 		used += grid_put(g, row, col + used, 1, role, grid_glyph(g, GLYPH_ELLIPSIS));
 	}
 	grid_blank(g, row, col + used, width - used, role);
+}
+
+int grid_cut(struct grid *g, int row, int col, int width, enum role role, const char *text)
+{
+	int all = grid_width(g, text);
+
+	width = width < 0 ? 0 : width < all ? width : all;
+	grid_fit(g, row, col, width, role, text);
+	return width;
 }
 
 void grid_right(struct grid *g, int row, int col, int width, enum role role, const char *text)

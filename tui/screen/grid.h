@@ -70,6 +70,7 @@ enum glyph {
 	GLYPH_TOP_RIGHT,
 	GLYPH_BOTTOM_LEFT,
 	GLYPH_BOTTOM_RIGHT,
+	GLYPH_SCROLL, /* where in a list the rows are that are shown */
 	GLYPH_COUNT,
 };
 
@@ -85,7 +86,9 @@ void grid_clear(struct grid *g);
 /* Writes at most width cells of text and returns how many. A wide character that does not fit as a
  * whole is left out. */
 int grid_put(struct grid *g, int row, int col, int width, enum role role, const char *text);
-/* As grid_put, and the rest of width is blanked. Text that is cut ends in a mark. */
+/* As grid_put, but text that is cut ends in a mark. */
+int grid_cut(struct grid *g, int row, int col, int width, enum role role, const char *text);
+/* As grid_cut, and the rest of width is blanked. */
 void grid_fit(struct grid *g, int row, int col, int width, enum role role, const char *text);
 /* As grid_fit, but the text stands at the right end. */
 void grid_right(struct grid *g, int row, int col, int width, enum role role, const char *text);

@@ -2,6 +2,8 @@
 /* See list.h. Kept apart from the views so that every list scrolls in the same way. */
 #include "tui/screen/list.h"
 
+#include <stdio.h>
+
 #include "tui/screen/grid.h"
 
 static size_t up(size_t from, size_t by)
@@ -137,4 +139,84 @@ void list_mark(const struct list *list, struct grid *g, int top, int n, bool act
 					   .row = top + 1,
 					   .rows = n,
 					   .cols = g->cols});
+}
+
+/* --- which of its rows are shown ----------------------------------------------------------- */
+
+static void range_text(const struct list *list, const char *of, char to[LIST_RANGE])
+{
+	size_t last = list->top + list->page;
+
+	last = last < list->count ? last : list->count;
+	if (!list->count)
+		to[0] = '\0';
+	else if (list->top + 1 == last)
+		snprintf(to, LIST_RANGE, "%zu%s%zu", last, of, list->count);
+	else
+		snprintf(to, LIST_RANGE, "%zu-%zu%s%zu", list->top + 1, last, of, list->count);
+}
+
+void list_range(const struct list *list, char to[LIST_RANGE])
+{
+	range_text(list, " of ", to);
+}
+
+static bool is_blank(const struct grid *g, int row, int col)
+{
+	return g->cells[row * g->cols + col].ch == ' ';
+}
+
+/* Makes room for a text from that column on: what is cut ends in a mark. */
+static void cut(struct grid *g, int row, int col, enum role role)
+{
+	const bool broken = col > 1 && !is_blank(g, row, col - 1) && !is_blank(g, row, col - 2);
+
+	if (col > 0)
+		grid_blank(g, row, col - 1, 1, role);
+	if (broken)
+		grid_put(g, row, col - 2, 1, role, grid_glyph(g, GLYPH_ELLIPSIS));
+}
+
+void list_draw_range(const struct list *list, struct grid *g, int row)
+{
+	char text[LIST_RANGE];
+	int room = 0, width;
+
+	if (row < 0 || row >= g->rows)
+		return;
+	while (room < g->cols && is_blank(g, row, g->cols - 1 - room))
+		room++;
+	list_range(list, text);
+	if (grid_width(g, text) + 2 > room)
+		range_text(list, "/", text);
+	width = grid_width(g, text);
+	if (!width || (width + 2 > room && list->count <= list->page))
+		return;
+	/* A screen so narrow has no use for it. */
+	if (2 * width > g->cols)
+		return;
+	if (width + 2 > room)
+		cut(g, row, g->cols - width - 1, ROLE_HEADER);
+	grid_put(g, row, g->cols - width - 1, width + 1, ROLE_HEADER, text);
+	grid_blank(g, row, g->cols - 1, 1, ROLE_HEADER);
+}
+
+void list_draw_scroll(const struct list *list, struct grid *g, int row, int n, int col)
+{
+	size_t rows = (size_t)(n > 0 ? n : 0), length, first;
+
+	if (!rows || list->count <= rows || col < 0 || col >= g->cols)
+		return;
+	length = rows * rows / list->count;
+	length = length ? length : 1;
+	first = (rows - length) * list->top / (list->count - rows);
+	first = first < rows - length ? first : rows - length;
+	for (size_t i = first; i < first + length && row + (int)i < g->rows; i++) {
+		int y = row + (int)i;
+
+		if (col > 0 && !is_blank(g, y, col) && !is_blank(g, y, col - 1))
+			grid_put(g, y, col - 1, 1, (enum role)g->cells[y * g->cols + col - 1].role,
+				 grid_glyph(g, GLYPH_ELLIPSIS));
+		grid_put(g, y, col, 1, ROLE_BORDER, grid_glyph(g, GLYPH_SCROLL));
+	}
 }

@@ -67,4 +67,18 @@ int list_fit(struct list *list, int rows);
  * a zone for clicks if the list has the keys. */
 void list_mark(const struct list *list, struct grid *g, int top, int n, bool active);
 
+/* --- which of its rows are shown, once it is settled ----------------------------------------- */
+
+#define LIST_RANGE 48
+
+/* "31-38 of 64", or "1 of 1"; "" of an empty list. */
+void list_range(const struct list *list, char to[LIST_RANGE]);
+/* Draws it at the right end of the row that has the titles of the list. Where these leave no room
+ * it is shorter, and it takes the place of the last one only if there are rows out of sight. */
+void list_draw_range(const struct list *list, struct grid *g, int row);
+/* Draws a mark into column `col` of those of the n rows from `row` on that lie as the rows shown
+ * lie in the list, if that has others. What reached into the column is cut. To be called before
+ * list_mark, whose colour lies over it. */
+void list_draw_scroll(const struct list *list, struct grid *g, int row, int n, int col);
+
 #endif

@@ -9,6 +9,7 @@
 #include "tui/ui/names.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/view.h"
+#include "tui/util/share.h"
 
 struct plain_row *plain_list_add(struct plain_list *list, uint64_t key, double percent)
 {
@@ -34,6 +35,21 @@ void plain_row_add(struct plain_row *row, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(row->more + length, sizeof(row->more) - length, format, args);
 	va_end(args);
+}
+
+void plain_row_few(struct plain_row *row, uint64_t samples)
+{
+	char text[48];
+
+	if (samples >= SHARE_FEW)
+		return;
+	ui_samples(samples, text, sizeof(text));
+	plain_row_add(row, "%s", text);
+}
+
+const char *plain_samples(uint64_t samples)
+{
+	return samples < SHARE_FEW ? "only a few samples" : "samples";
 }
 
 void plain_row_columns(struct plain_row *row, const struct column *columns, int count,

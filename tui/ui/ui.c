@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tui/ui/view.h"
+#include "tui/util/share.h"
 
 #define NS_PER_SEC     1000000000ULL
 #define NOTICE_SECONDS 5
@@ -55,6 +56,11 @@ enum role ui_heat(double share)
 	       : share >= 0.03	? ROLE_HEAT_3
 	       : share >= 0.005 ? ROLE_HEAT_2
 				: ROLE_HEAT_1;
+}
+
+enum role ui_share_role(uint64_t samples, enum role role)
+{
+	return samples < SHARE_FEW ? ROLE_DIM : role;
 }
 
 static void close_overlay(struct ui *ui, struct overlay *overlay)

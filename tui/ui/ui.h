@@ -24,6 +24,7 @@
 #include "tui/ui/scrub.h"
 
 struct baseline;
+struct list;
 struct overlay_ops;
 struct selection;
 struct view_ops;
@@ -158,10 +159,15 @@ void ui_zoom_name(const struct ui *ui, char *to, size_t size);
 /* Whether that is something else than what a view remembers in about, which is brought up to date.
  */
 bool ui_zoom_changed(const struct ui *ui, char *about, size_t size);
-/* The breadcrumbs of a view that can be zoomed, and the hottest line of the function; NULL: of
- * none.
- */
-void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, const struct profile_func *func);
+/* The breadcrumbs of a view that can be zoomed, and the hottest line of the function (NULL: of
+ * none), in front of that column. */
+void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, int end,
+		  const struct profile_func *func);
+/* "412 samples", "only 7 samples": of how many shares are. */
+void ui_samples(uint64_t samples, char *to, size_t size);
+/* That, and which rows of the list are shown (NULL: of none), at the right end of a row. Returns
+ * the column before which the rest of the row has to end. */
+int ui_draw_samples(struct grid *g, int row, uint64_t samples, const struct list *list);
 /* Which samples count now: of a frozen view, those of its moment. */
 enum span ui_span(const struct ui *ui);
 /* "10 s" or "all": the span that is shown. */
@@ -170,5 +176,7 @@ const char *ui_weighed(const struct ui *ui);
 enum ui_view ui_keys(const struct ui *ui);
 /* Colour for a share of 0..1. */
 enum role ui_heat(double share);
+/* That role for a share of so many samples; few say little, and are grey. */
+enum role ui_share_role(uint64_t samples, enum role role);
 
 #endif

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "tui/screen/hints.h"
+#include "tui/screen/list.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
+#include "tui/util/share.h"
 
 #define HOTTEST "hottest line "
 
@@ -108,11 +110,39 @@ bool ui_zoom_changed(const struct ui *ui, char *about, size_t size)
 	return true;
 }
 
-/* "hottest line src/http/parse.c:42" at the right end of a row, behind col; folders go first when
- * there is no room, then the words. */
-static void draw_hottest(const struct profile_func *func, struct grid *g, int row, int col)
+void ui_samples(uint64_t samples, char *to, size_t size)
 {
-	int room = g->cols - col - 3, label = (int)strlen(HOTTEST), width;
+	snprintf(to, size, "%s%llu %s", samples < SHARE_FEW ? "only " : "",
+		 (unsigned long long)samples, samples == 1 ? "sample" : "samples");
+}
+
+int ui_draw_samples(struct grid *g, int row, uint64_t samples, const struct list *list)
+{
+	char range[LIST_RANGE] = "", text[48];
+	int end = g->cols - 1, width;
+
+	if (list)
+		list_range(list, range);
+	width = grid_width(g, range);
+	if (width && 2 * width < end) {
+		end -= width;
+		grid_put(g, row, end, width, ROLE_DIM, range);
+		end -= 2;
+	}
+	ui_samples(samples, text, sizeof(text));
+	width = grid_width(g, text);
+	if (!samples || 2 * (width + g->cols - end) > g->cols)
+		return end;
+	end -= width;
+	grid_put(g, row, end, width, samples < SHARE_FEW ? ROLE_WARN : ROLE_DIM, text);
+	return end - 2;
+}
+
+/* "hottest line src/http/parse.c:42" in front of column end, behind col; folders go first when
+ * there is no room, then the words. */
+static void draw_hottest(const struct profile_func *func, struct grid *g, int row, int col, int end)
+{
+	int room = end - col - 3, label = (int)strlen(HOTTEST), width;
 	char text[PATH_MAX + 32];
 	const char *shown = text;
 
@@ -126,24 +156,24 @@ static void draw_hottest(const struct profile_func *func, struct grid *g, int ro
 	if (width > room)
 		return;
 	if (width + label <= room)
-		grid_put(g, row, g->cols - width - label - 1, label, ROLE_DIM, HOTTEST);
-	grid_put(g, row, g->cols - width - 1, width, ROLE_TEXT, shown);
+		grid_put(g, row, end - width - label - 1, label, ROLE_DIM, HOTTEST);
+	grid_put(g, row, end - width - 1, width, ROLE_TEXT, shown);
 }
 
-void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, const struct profile_func *func)
+void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, int end,
+		  const struct profile_func *func)
 {
-	int col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Zoom: ");
+	int col = grid_put(g, row, 0, end, ROLE_DIM, " Zoom: ");
 	bool deep = ui->zoom.on || selection_sums(ui);
 	char name[512], out[64];
 
 	if (deep)
-		col += grid_put(g, row, col, g->cols - col, ROLE_TEXT, "all > ");
+		col += grid_cut(g, row, col, end - col, ROLE_TEXT, "all > ");
 	ui_zoom_name(ui, name, sizeof(name));
 	deep |= ui->zoom.in_module;
-	col += grid_put(g, row, col, g->cols - col, deep ? ROLE_TITLE : ROLE_TEXT, name);
-	if (deep)
-		col += grid_printf(g, row, col, g->cols - col, ROLE_DIM, "   %s",
-				   hints_words(&ui->config.keys, ACTION_BACK, "goes one level out",
-					       out, sizeof(out)));
-	draw_hottest(func, g, row, col);
+	col += grid_cut(g, row, col, end - col, deep ? ROLE_TITLE : ROLE_TEXT, name);
+	hints_words(&ui->config.keys, ACTION_BACK, "goes one level out", out, sizeof(out));
+	if (deep && col + 3 + grid_width(g, out) <= end)
+		col += 3 + grid_put(g, row, col + 3, end - col - 3, ROLE_DIM, out);
+	draw_hottest(func, g, row, col, end);
 }

@@ -195,22 +195,30 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 	}
 }
 
-static void draw_title(const struct ui *ui, struct grid *g, int row)
+/* list: of which rows are shown; NULL: of none. */
+static void draw_title(const struct ui *ui, const struct list *list, struct grid *g, int row)
 {
 	const struct annotate *a = annotate_of(ui);
 	const struct listing *l = a->shown ? a->shown->listing : NULL;
-	char right[64] = "";
-	int at, width = g->cols - 4;
+	char right[64] = "", range[LIST_RANGE] = "";
+	int at = g->cols - 2, width;
 
 	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
+	if (list)
+		list_range(list, range);
+	if (range[0] && at > 2 * grid_width(g, range)) {
+		at -= grid_width(g, range) + 2;
+		grid_printf(g, row, at, g->cols - at - 2, ROLE_DIM, " %s ", range);
+		at--;
+	}
 	if (l)
 		snprintf(right, sizeof(right), " 0x%" PRIx64 "..0x%" PRIx64 "%s ", l->start, l->end,
 			 l->cut ? ", cut" : "");
-	at = g->cols - grid_width(g, right) - 2;
-	if (l && at > 30) {
+	if (l && at - grid_width(g, right) > 30) {
+		at -= grid_width(g, right);
 		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
-		width = at - 3;
 	}
+	width = at < g->cols - 2 ? at - 3 : g->cols - 4;
 	grid_printf(g, row, 2, width, ROLE_TITLE, " %s%s  %s ",
 		    a->wish.kind == FUNC_INLINE ? "around " : "", a->wish.name, a->wish.module);
 }
@@ -239,6 +247,18 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 			grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
 				 "There is none yet: waits for the next. Esc goes back.");
 	}
+}
+
+/* The rows of the list are the n from that row of the grid on. */
+static void draw_cursor(const struct list *list, struct grid *g, int row, int n)
+{
+	const int at = row + (int)(list->cursor - list->top);
+
+	list_draw_scroll(list, g, row, n, g->cols - 1);
+	if (n <= 0 || !list->count)
+		return;
+	grid_put(g, at, 0, 1, ROLE_CURSOR, ">");
+	grid_role(g, at, 0, g->cols, ROLE_CURSOR);
 }
 
 static void draw_cfi(struct ui *ui, struct grid *g, int top, int rows)
@@ -270,11 +290,8 @@ static void draw_cfi(struct ui *ui, struct grid *g, int top, int rows)
 		if (at == force)
 			grid_put(g, top + i, 2, 2, ROLE_TITLE, "=>");
 		draw_text(g, top + i, 5, role, text, a->scroll);
-		if (at == a->cfi_list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
-		}
 	}
+	draw_cursor(&a->cfi_list, g, top + 1, rows - 1);
 }
 
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
@@ -283,12 +300,13 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 	int head = rows >= ROWS_FOR_SUMS ? 3 : 1;
 	struct layout y;
 
-	draw_title(ui, g, top);
 	if (a->cfi && a->shown && (a->shown->cfi || a->shown->state == ANNOTATION_READY)) {
 		draw_cfi(ui, g, top + 1, rows - 1);
+		draw_title(ui, a->shown->cfi ? &a->cfi_list : NULL, g, top);
 		return;
 	}
 	if (!a->shown || a->shown->state != ANNOTATION_READY) {
+		draw_title(ui, NULL, g, top);
 		draw_waiting(ui, g, top + 1);
 		return;
 	}
@@ -310,11 +328,9 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 		if (at >= a->list.count)
 			break;
 		draw_row(ui, &y, at, g, top + i);
-		if (at == a->list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
-		}
 	}
+	draw_cursor(&a->list, g, top + head, rows - head);
+	draw_title(ui, &a->list, g, top);
 }
 
 /* --- in words: the hottest instructions ---------------------------------------------------- */

@@ -114,10 +114,23 @@ static void draw_title(const struct inspector *i, const struct trace *t, struct 
 		    "  %s", end);
 }
 
-static void draw_heading(struct grid *g, int row, int col, int width, const char *text)
+/* Returns the column behind the text. */
+static int draw_heading(struct grid *g, int row, int col, int width, const char *text)
 {
 	grid_line(g, row, col, width, ROLE_BORDER, GLYPH_HLINE);
-	grid_put(g, row, col + 2, width - 2, ROLE_TITLE, text);
+	return col + 2 + grid_put(g, row, col + 2, width - 2, ROLE_TITLE, text);
+}
+
+/* Which frames are shown, at the right end of a rule, behind column col. */
+static void draw_range(const struct inspector *i, int col, struct grid *g, int row)
+{
+	char range[LIST_RANGE];
+	int at;
+
+	list_range(&i->frames, range);
+	at = g->cols - grid_width(g, range) - 4;
+	if (range[0] && at > col)
+		grid_printf(g, row, at, g->cols - at, ROLE_DIM, " %s ", range);
 }
 
 static void draw_frames(const struct ui *ui, struct inspector *i, const struct trace *t,
@@ -148,9 +161,10 @@ static void draw_frames(const struct ui *ui, struct inspector *i, const struct t
 			room = grid_width(g, text);
 		grid_fit(g, top + y, 0, room, role, text);
 		grid_fit(g, top + y, room, width - room, role, offset);
-		if (at == i->frames.cursor)
-			grid_role(g, top + y, 0, width, ROLE_CURSOR);
 	}
+	list_draw_scroll(&i->frames, g, top, rows, width - 1);
+	if (rows > 0)
+		grid_role(g, top + (int)(i->frames.cursor - i->frames.top), 0, width, ROLE_CURSOR);
 }
 
 static const char *word_mark(const struct trace_step *s, uint64_t addr)
@@ -283,12 +297,14 @@ static void draw_wide(const struct ui *ui, struct inspector *i, const struct tra
 {
 	uint32_t frame = (uint32_t)i->frames.cursor;
 	int width = g->cols / 2 - 1, frames = rows / 2 - 1;
-	char text[80];
+	char text[80], range[LIST_RANGE];
 
 	if ((int)t->nsteps < frames)
 		frames = (int)t->nsteps;
-	draw_heading(g, top, 0, width, " Frames ");
 	draw_frames(ui, i, t, g, top + 1, frames, width);
+	list_range(&i->frames, range);
+	snprintf(text, sizeof(text), " Frames %s ", range);
+	draw_heading(g, top, 0, width, text);
 	draw_heading(g, top + 1 + frames, 0, width, " Stack memory, 64-bit words ");
 	draw_memory(t, frame, g, top + 2 + frames, rows - frames - 2, width);
 	for (int y = 0; y < rows; y++)
@@ -308,7 +324,7 @@ static void draw_narrow(const struct ui *ui, struct inspector *i, const struct t
 	draw_frames(ui, i, t, g, top, frames, g->cols);
 	snprintf(text, sizeof(text), " Who called frame %zu? ", i->frames.cursor);
 	if (rows > frames && foot)
-		draw_heading(g, top + frames, 0, g->cols, text);
+		draw_range(i, draw_heading(g, top + frames, 0, g->cols, text), g, top + frames);
 	else if (rows > frames)
 		hints_heading(&ui->config.keys, hints + HINTS_LESS, HINTS - HINTS_LESS, g,
 			      top + frames, text);

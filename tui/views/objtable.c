@@ -366,6 +366,8 @@ void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int 
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, objtable_columns, OBJTABLE_COLUMNS, width, cell_text,
 			    &painter, &t->rows[list_at(&t->list, i)]);
+	list_draw_range(&t->list, g, top);
+	list_draw_scroll(&t->list, g, top + 1, n, g->cols - 1);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)

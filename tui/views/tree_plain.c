@@ -139,6 +139,7 @@ static void add_links(struct plain_list *list, const struct links *l, uint64_t l
 		if (!row)
 			continue;
 		name_link(l->calls, link, callers ? ", called by " : " calls ", row);
+		plain_row_few(row, link->total);
 		plain_row_add(row, "level %u", link->level);
 		if (last->self && last->first_child)
 			plain_row_add(row, "%.1f %s", 100 * calltree_share(l->calls, last->self),
@@ -164,11 +165,11 @@ int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltr
 		add_links(list, &l, least, callers);
 	free(l.link);
 	ui_zoom_name(ui, of, sizeof(of));
-	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of samples",
+	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of %s",
 		 callers		  ? "Callers"
 		 : ui->view == VIEW_FLAME ? "Flame: call paths"
 					  : "Call paths",
-		 of, by);
+		 of, by, plain_samples(calls->samples));
 	return err;
 }
 

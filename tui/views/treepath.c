@@ -220,7 +220,7 @@ static void in_words(const struct search_total *f, const struct calltree *calls,
 }
 
 int search_total_draw(const struct search_total *f, const struct ui *ui,
-		      const struct calltree *calls, struct grid *g, int row, int col)
+		      const struct calltree *calls, struct grid *g, int row, int col, int end)
 {
 	static const char label[] = "search: ";
 	int pattern = grid_width(g, f->pattern), before, width, at;
@@ -228,18 +228,18 @@ int search_total_draw(const struct search_total *f, const struct ui *ui,
 
 	/* The search may be of another view. */
 	if (!ui->search.set || !search_total_counted(f, ui) || !f->sum.nodes)
-		return g->cols;
+		return end;
 	pattern = pattern < PATTERN_COLUMNS ? pattern : PATTERN_COLUMNS;
 	before = (int)strlen(label) + pattern + 2;
 	in_words(f, calls, " of samples", text, sizeof(text));
-	if (col + 2 + before + grid_width(g, text) > g->cols)
+	if (col + 2 + before + grid_width(g, text) > end)
 		in_words(f, calls, "", text, sizeof(text));
 	width = grid_width(g, text);
-	if (col + 2 + before + width > g->cols)
+	if (col + 2 + before + width > end)
 		before = 0;
-	at = g->cols - before - width;
+	at = end - before - width;
 	if (at < col + 2)
-		return g->cols;
+		return end;
 	if (before) {
 		grid_put(g, row, at, before, ROLE_DIM, label);
 		grid_fit(g, row, at + (int)strlen(label), pattern, ROLE_MATCH, f->pattern);

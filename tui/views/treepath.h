@@ -57,7 +57,7 @@ int search_total_in_tree(struct search_total *f, const struct tree *tree, uint32
 /* Draws "search: parse  3 frames, 31.9% of samples" right-aligned, shortened to what fits behind
  * the column; returns the column where it starts. */
 int search_total_draw(const struct search_total *f, const struct ui *ui,
-		      const struct calltree *calls, struct grid *g, int row, int col);
+		      const struct calltree *calls, struct grid *g, int row, int col, int end);
 /*
  * Finds the next (step > 0) or previous node with a match, below top and starting over at its end;
  * with `here`, the node itself may be the one. *found: 0 for none. Asks the part for children on

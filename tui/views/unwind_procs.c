@@ -277,6 +277,8 @@ void unwind_procs_draw(const struct ui *ui, struct unwind_procs *t, struct grid 
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
 		draw_scope(ui, t, t->scopes[t->list.top + (size_t)i], g, top + 1 + i, width);
+	list_draw_range(&t->list, g, top);
+	list_draw_scroll(&t->list, g, top + 1, n, g->cols - 1);
 	list_mark(&t->list, g, top, n, true);
 }
 

@@ -312,6 +312,8 @@ void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct g
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, columns, UNWIND_REASONS_COLUMNS, width, cell_text,
 			    &painter, &t->rows[list_at(&t->list, i)]);
+	list_draw_range(&t->list, g, top);
+	list_draw_scroll(&t->list, g, top + 1, n, g->cols - 1);
 	if (cursor)
 		list_mark(&t->list, g, top, n, active);
 	if (!t->list.count && rows > 1)

@@ -190,8 +190,10 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 {
 	const struct profile_func *func = box->node ? calltree_func(&v->calls, box->node) : NULL;
 	int width = box->to - box->from;
+	const uint64_t samples = v->calls.tree.nodes[box->node].total;
 	char name[256], text[300], change[32];
 	enum role role;
+	int at;
 
 	node_name(ui, v, box->node, name, sizeof(name));
 	role = box_role(ui, v, box->node, name);
@@ -208,41 +210,48 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 		 : func->kind == FUNC_END    ? "!"
 					     : "",
 		 name);
+	at = box->from + 1 + grid_width(g, text);
 	if (v->coloring == COLOR_DIFF && width >= SHARE_MIN - 8) {
 		const struct delta delta = calltree_delta(&v->calls, box->node);
 
 		delta_text(&delta, g, change, sizeof(change));
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %s", change);
-	} else if (width >= SHARE_MIN)
+	} else if (width >= SHARE_MIN) {
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %.1f%%",
-			 100 * calltree_share(&v->calls, v->calls.tree.nodes[box->node].total));
+			 100 * calltree_share(&v->calls, samples));
+	} else {
+		at = box->to;
+	}
 	grid_fit(g, y, box->from + 1, width - 1, role, text);
+	/* The box keeps its colour, which says what it is; its share says little. */
+	if (role != ROLE_CURSOR && samples < SHARE_FEW && at < box->to)
+		grid_role(g, y, at, box->to - at, ROLE_DIM);
 }
 
 static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
 {
+	const char *shape = v->callers ? "callers" : v->upright ? "flame" : "icicle";
+	int end = ui_draw_samples(g, y, v->calls.samples, NULL);
+	int col = grid_put(g, y, 0, end, ROLE_DIM, " Zoom: "), width;
 	char name[256], text[96];
-	int col = grid_put(g, y, 0, g->cols, ROLE_DIM, " Zoom: ");
-	int width, end;
 
 	if (ui->zoom.on || selection_sums(ui))
-		col += grid_put(g, y, col, g->cols - col, ROLE_TEXT, "all > ");
+		col += grid_cut(g, y, col, end - col, ROLE_TEXT, "all > ");
 	node_name(ui, v, 0, name, sizeof(name));
-	col += grid_put(g, y, col, g->cols - col, v->top ? ROLE_TEXT : ROLE_TITLE, name);
+	col += grid_cut(g, y, col, end - col, v->top ? ROLE_TEXT : ROLE_TITLE, name);
 	if (v->top) {
 		names_show(calltree_func(&v->calls, v->top), name, sizeof(name));
-		col += grid_printf(g, y, col, g->cols - col, ROLE_TEXT, " > %s",
-				   v->calls.tree.nodes[v->top].parent ? "... > " : "");
-		col += grid_put(g, y, col, g->cols - col, ROLE_TITLE, name);
+		col += grid_cut(g, y, col, end - col, ROLE_TEXT,
+				v->calls.tree.nodes[v->top].parent ? " > ... > " : " > ");
+		col += grid_cut(g, y, col, end - col, ROLE_TITLE, name);
 	}
-	snprintf(text, sizeof(text), "%s, by %s ",
-		 v->callers   ? v->upright ? "callers, leaf at the bottom" : "callers, leaf on top"
-		 : v->upright ? "flame, root at the bottom"
-			      : "icicle, root on top",
-		 coloring_names[v->coloring]);
+	width = search_total_draw(&v->found, ui, &v->calls, g, y, col, end);
+	end = width < end ? width - 2 : end;
+	snprintf(text, sizeof(text), "%s, %s %s, by %s", shape, v->callers ? "leaf" : "root",
+		 v->upright ? "at the bottom" : "on top", coloring_names[v->coloring]);
+	if (col + 2 + grid_width(g, text) > end)
+		snprintf(text, sizeof(text), "%s, by %s", shape, coloring_names[v->coloring]);
 	width = grid_width(g, text);
-	end = search_total_draw(&v->found, ui, &v->calls, g, y, col);
-	end -= end < g->cols;
 	if (col + 2 + width <= end)
 		grid_put(g, y, end - width, width, ROLE_DIM, text);
 }
@@ -263,18 +272,23 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 	const struct tree_node *nodes = v->calls.tree.nodes;
 	const struct tree_node *n = &nodes[v->at];
 	char name[256], change[32];
+	int col;
 
 	node_name(ui, v, v->at, name, sizeof(name));
 	grid_line(g, y, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
 	grid_printf(g, y, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
-	grid_printf(
-		g, y + 1, 0, g->cols, ROLE_TEXT,
-		" total %.1f%% (%llu)  self %.1f%% (%llu)  of parent %.1f%%  of zoom %.1f%%  %s",
-		percent_of(n->total, v->calls.samples), (unsigned long long)n->total,
-		percent_of(n->self, v->calls.samples), (unsigned long long)n->self,
-		percent_of(n->total, nodes[n->parent].total),
-		percent_of(n->total, nodes[v->top].total),
-		v->at ? calltree_func(&v->calls, v->at)->module : "");
+	col = grid_printf(g, y + 1, 0, g->cols, ui_share_role(n->total, ROLE_TEXT),
+			  " total %.1f%% (%llu)", percent_of(n->total, v->calls.samples),
+			  (unsigned long long)n->total);
+	col += grid_printf(g, y + 1, col, g->cols - col, ui_share_role(n->self, ROLE_TEXT),
+			   "  self %.1f%% (%llu)", percent_of(n->self, v->calls.samples),
+			   (unsigned long long)n->self);
+	col += grid_printf(g, y + 1, col, g->cols - col, ui_share_role(n->total, ROLE_TEXT),
+			   "  of parent %.1f%%  of zoom %.1f%%",
+			   percent_of(n->total, nodes[n->parent].total),
+			   percent_of(n->total, nodes[v->top].total));
+	grid_printf(g, y + 1, col, g->cols - col, ROLE_TEXT, "  %s",
+		    v->at ? calltree_func(&v->calls, v->at)->module : "");
 	if (v->calls.compared) {
 		const struct delta delta = calltree_delta(&v->calls, v->at);
 

@@ -233,13 +233,13 @@ struct functable_painter { /* of rows */
 static void cell_share(const struct functable *t, const struct functable_row *row, bool total,
 		       struct column_cell *c)
 {
-	double part = share_of(total ? row->total : row->self, t->samples);
+	const uint64_t samples = total ? row->total : row->self;
 
 	if (!c->g && (row->self == row->total || total == (t->sorted == FUNCTABLE_TOTAL)))
 		return;
-	cell_say(c, "%.1f", 100 * part);
-	if (!total)
-		c->role = ui_heat(part);
+	cell_say(c, "%.1f", percent_of(samples, t->samples));
+	c->role =
+		ui_share_role(samples, total ? ROLE_TEXT : ui_heat(share_of(samples, t->samples)));
 }
 
 static void cell_change(const struct functable_painter *p, const struct functable_row *row,
@@ -310,7 +310,8 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case FUNCTABLE_BAR:
 		if (c->g)
-			grid_bar(c->g, c->y, c->col, c->width, ui_heat(self), self);
+			grid_bar(c->g, c->y, c->col, c->width,
+				 ui_share_role(row->self, ui_heat(self)), self);
 		break;
 	case FUNCTABLE_KIND:
 		c->width = 1;
@@ -363,6 +364,7 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, shown, FUNCTABLE_COLUMNS, width, cell_text, &painter,
 			    &t->rows[list_at(&t->list, i)]);
+	list_draw_scroll(&t->list, g, top + 1, n, g->cols - 1);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
@@ -414,8 +416,11 @@ static int funcs_sort(struct ui *ui)
 
 static void funcs_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
-	ui_draw_zoom(ui, g, top, functable_function(ui->state[VIEW_FUNCS]));
-	functable_draw(ui, ui->state[VIEW_FUNCS], g, top + 1, rows - 1, true);
+	struct functable *t = ui->state[VIEW_FUNCS];
+
+	functable_draw(ui, t, g, top + 1, rows - 1, true);
+	ui_draw_zoom(ui, g, top, ui_draw_samples(g, top, t->samples, &t->list),
+		     functable_function(t));
 }
 
 static const struct column *funcs_columns(int *count, const struct ui *ui, int *sorted)
@@ -489,8 +494,8 @@ static int funcs_plain(const struct ui *ui, struct plain_list *list)
 	char of[320];
 
 	ui_zoom_name(ui, of, sizeof(of));
-	snprintf(list->title, sizeof(list->title), "Functions of %s by %s, %% of samples", of,
-		 shown[t->sorted].title);
+	snprintf(list->title, sizeof(list->title), "Functions of %s by %s, %% of %s", of,
+		 shown[t->sorted].title, plain_samples(t->samples));
 	for (size_t i = 0; i < t->list.count; i++) {
 		const struct functable_row *from = &t->rows[i];
 		struct plain_row *row;
@@ -503,6 +508,7 @@ static int funcs_plain(const struct ui *ui, struct plain_list *list)
 		if (!row)
 			continue;
 		plain_func(from->func, row->name, sizeof(row->name));
+		plain_row_few(row, total ? from->total : from->self);
 		plain_row_columns(row, shown, FUNCTABLE_COLUMNS,
 				  config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
 				  cell_text, &painter, from);

@@ -16,6 +16,7 @@
 #include "tui/views/procline.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
+#include "tui/util/share.h"
 
 #define HISTORY_COLS 118 /* below, the change takes the place of the history */
 #define NAMES_MAX    44	 /* cells for names of groups, which come first */
@@ -387,43 +388,77 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, v->columns, PROCS_COLUMNS, width, procline_cell, &line,
 			    &v->rows.row[list_at(&v->list, i)]);
+	list_draw_range(&v->list, g, top);
+	list_draw_scroll(&v->list, g, top + 1, n, g->cols - 1);
 	list_mark(&v->list, g, top, n, true);
+}
+
+/* A text in a rule, in front of column end; returns the column in front of which the next ends. */
+static int rule_put(struct grid *g, int row, int end, enum role role, const char *text)
+{
+	int width = grid_width(g, text), from = end - width - 2;
+
+	if (!width || from < g->cols / 3)
+		return end;
+	grid_put(g, row, from, 1, role, " ");
+	grid_put(g, row, from + 1, width, role, text);
+	grid_put(g, row, from + 1 + width, 1, role, " ");
+	return from - 1;
+}
+
+/* What the functions are of, in the room that the right end of the rule leaves. */
+static void draw_whose(const struct ui *ui, const struct procs *v, struct grid *g, int row, int end)
+{
+	static const char *const headings[] = {": hottest functions ", ": functions ", " "};
+	const struct procs_row *chosen = &v->rows.row[v->list.cursor];
+	const char *const *heading = headings;
+	char name[280];
+	int col;
+
+	if (ui->grouping == GROUP_CPU)
+		snprintf(name, sizeof(name), " %s", chosen->proc->comm);
+	else if (chosen->group)
+		snprintf(name, sizeof(name), " %s%s", chosen->proc->cmdline,
+			 chosen->proc->exited ? " (exited)" : "");
+	else if (counts_several(v, chosen))
+		snprintf(name, sizeof(name), " %d %s and below", (int)chosen->proc->pid,
+			 chosen->proc->comm);
+	else
+		snprintf(name, sizeof(name), " %s%d %s", chosen->data.tid ? "thread " : "",
+			 chosen->data.tid ? (int)chosen->data.tid : (int)chosen->proc->pid,
+			 chosen->data.tid ? chosen->thread : chosen->proc->comm);
+	while (2 + grid_width(g, name) + grid_width(g, *heading) >= end && **heading == ':')
+		heading++;
+	col = 2 + grid_cut(g, row, 2, end - 4, ROLE_TITLE, name);
+	grid_put(g, row, col, end - col, ROLE_TITLE, *heading);
 }
 
 static void draw_between(const struct ui *ui, const struct procs *v, struct grid *g, int row)
 {
 	const struct procs_row *chosen = &v->rows.row[v->list.cursor];
-	const char *frames = ui->hide_kernel && ui->hide_user ? "no frames"
-			     : ui->hide_kernel		      ? "user frames only"
-			     : ui->hide_user		      ? "kernel frames only"
-							      : "K+U frames";
+	const char *frames = ui->hide_kernel && ui->hide_user ? ", no frames"
+			     : ui->hide_kernel		      ? ", user frames only"
+			     : ui->hide_user		      ? ", kernel frames only"
+							      : "";
 	const char *whole = ui->grouping == GROUP_CPU	? "CPU"
 			    : counts_several(v, chosen) ? "group"
 			    : chosen->data.tid		? "thread"
 							: "process";
-	char right[80];
-	char name[280];
-	int at;
+	char range[LIST_RANGE], samples[48], of[80];
+	int end = g->cols - 2;
 
+	list_range(&v->below->list, range);
+	ui_samples(v->below->samples, samples, sizeof(samples));
+	snprintf(of, sizeof(of), "%% of %s%s", whole, frames);
 	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
-	snprintf(right, sizeof(right), " %% of %s, %s, %s ", whole, ui_weighed(ui), frames);
-	at = g->cols - grid_width(g, right) - 2;
-	if (ui->grouping == GROUP_CPU)
-		snprintf(name, sizeof(name), "%s", chosen->proc->comm);
-	else if (chosen->group)
-		snprintf(name, sizeof(name), "%s%s", chosen->proc->cmdline,
-			 chosen->proc->exited ? " (exited)" : "");
-	else if (counts_several(v, chosen))
-		snprintf(name, sizeof(name), "%d %s and below", (int)chosen->proc->pid,
-			 chosen->proc->comm);
-	else
-		snprintf(name, sizeof(name), "%s%d %s", chosen->data.tid ? "thread " : "",
-			 chosen->data.tid ? (int)chosen->data.tid : (int)chosen->proc->pid,
-			 chosen->data.tid ? chosen->thread : chosen->proc->comm);
-	grid_printf(g, row, 2, at > 40 ? at - 3 : g->cols - 4, ROLE_TITLE, " Functions of %s ",
-		    name);
-	if (at > 40)
-		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
+	if (v->below->samples)
+		end = rule_put(g, row, end, v->below->samples < SHARE_FEW ? ROLE_WARN : ROLE_DIM,
+			       samples);
+	/* The range comes first. */
+	if (end - grid_width(g, of) - grid_width(g, range) - 5 >= g->cols * 2 / 5)
+		end = rule_put(g, row, end, ROLE_DIM, of);
+	end = rule_put(g, row, end, ROLE_DIM, range);
+	draw_whose(ui, v, g, row, end);
 }
 
 static void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
@@ -443,8 +478,8 @@ static void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
 	}
 	if (upper == rows)
 		return;
-	draw_between(ui, v, g, top + upper);
 	functable_draw(ui, v->below, g, top + upper + 1, rows - upper - 1, false);
+	draw_between(ui, v, g, top + upper);
 }
 
 /* --- keys ---------------------------------------------------------------------------------- */

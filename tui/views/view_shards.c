@@ -188,13 +188,15 @@ static int shards_sort(struct ui *ui)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static void draw_sum(const struct shards_view *v, struct grid *g, int row)
+/* Whether it says which of the shards are shown. */
+static bool draw_sum(const struct shards_view *v, struct grid *g, int row)
 {
 	const struct inventory *inv = v->inventory;
 	uint64_t words = 0, all = (uint64_t)inv->nshards * SHARD_WORDS;
 	unsigned int created = 0;
 	char used[32], budget[32], text[160];
-	int n, width, col;
+	char range[LIST_RANGE];
+	int n, width, col, end;
 
 	for (unsigned int i = 0; i < inv->nshards; i++) {
 		words += inv->shards[i].words;
@@ -208,13 +210,21 @@ static void draw_sum(const struct shards_view *v, struct grid *g, int row)
 		snprintf(text + n, sizeof(text) - (size_t)n, "  (%llu objects not shown)",
 			 (unsigned long long)inv->left_out);
 	col = 1 + grid_put(g, row, 1, 4, ROLE_TEXT, "all ");
-	width = g->cols - col - grid_width(g, text) - 1;
+	/* The titles below leave no room for it. */
+	list_range(&v->list, range);
+	end = g->cols - grid_width(g, range) - 2;
+	if (col + grid_width(g, text) > end)
+		end = g->cols;
+	else
+		grid_put(g, row, end + 1, g->cols - end - 1, ROLE_DIM, range);
+	width = end - col - grid_width(g, text) - 1;
 	width = width > BAR_MAX ? BAR_MAX : width;
 	if (width >= BAR_MIN) {
 		grid_bar(g, row, col, width, ROLE_MODULE, share_of(words, all));
 		col += width;
 	}
-	grid_put(g, row, col, g->cols - col, ROLE_TEXT, text);
+	grid_put(g, row, col, end - col, ROLE_TEXT, text);
+	return end < g->cols;
 }
 
 /* Of what is not created, and of what has no shard, nothing is measured. */
@@ -291,6 +301,7 @@ static void draw_shards(const struct ui *ui, struct shards_view *v, struct grid 
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, columns, SHARDS_COLUMNS, width, cell_text, v,
 			    &v->rows[v->list.top + (size_t)i]);
+	list_draw_scroll(&v->list, g, top + 1, n, g->cols - 1);
 	list_mark(&v->list, g, top, n, !v->inside);
 }
 
@@ -339,12 +350,15 @@ static void shards_draw(struct ui *ui, struct grid *g, int top, int rows)
 			objtable_draw(ui, &v->objects, g, top, rows, true);
 		else
 			draw_shards(ui, v, g, top, rows);
+		if (!v->inside)
+			list_draw_range(&v->list, g, top);
 		return;
 	}
 	above = (rows - FIXED_ROWS) / 2;
 	above = above > (int)v->list.count ? (int)v->list.count : above;
-	draw_sum(v, g, top++);
-	draw_shards(ui, v, g, top, above + 1);
+	draw_shards(ui, v, g, top + 1, above + 1);
+	if (!draw_sum(v, g, top++))
+		list_draw_range(&v->list, g, top);
 	top += above + 1;
 	draw_title(ui, v, g, top++);
 	objtable_draw_layout(&v->objects, g, top++, v->inside);

@@ -266,6 +266,7 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 {
 	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
 	double total = row_share(ui, v, row, row->total);
+	const enum role heat = ui_share_role(row->total, ui_heat(total));
 	const struct delta delta = row->small ? delta_none() : calltree_delta(&v->calls, row->node);
 	int col = width[TREE_MARK];
 	char text[64];
@@ -274,10 +275,10 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	if (func && func->kind == FUNC_END)
 		grid_put(g, y, 0, 1, ROLE_BROKEN, "!");
 	snprintf(text, sizeof(text), "%.1f", 100 * total);
-	grid_right(g, y, col, width[TREE_TOTAL] - 1, ui_heat(total), text);
+	grid_right(g, y, col, width[TREE_TOTAL] - 1, heat, text);
 	col += width[TREE_TOTAL];
 	snprintf(text, sizeof(text), "%.1f", 100 * row_share(ui, v, row, row->self));
-	grid_right(g, y, col, width[TREE_SELF] - 1, ROLE_TEXT, text);
+	grid_right(g, y, col, width[TREE_SELF] - 1, ui_share_role(row->self, ROLE_TEXT), text);
 	col += width[TREE_SELF];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
 	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
@@ -285,7 +286,7 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	delta_text(&delta, g, text, sizeof(text));
 	grid_right(g, y, col, width[TREE_CHANGE] - 1, delta_role(&delta), text);
 	col += width[TREE_CHANGE];
-	grid_bar(g, y, col, width[TREE_BAR] - 1, ui_heat(total), total);
+	grid_bar(g, y, col, width[TREE_BAR] - 1, heat, total);
 	col += width[TREE_BAR];
 	end = col + width[TREE_CALLS] - (width[TREE_MODULE] != 0);
 	if (width[TREE_MODULE] && func)
@@ -332,7 +333,6 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
 	uint32_t skip = 0, room;
 
-	ui_draw_zoom(ui, g, top, tree_function(ui));
 	top++;
 	rows -= 1 + details;
 	if (ui->hide_modules)
@@ -356,6 +356,9 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 		skip = v->rows.row[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
 	for (int i = 0; i < n; i++)
 		draw_row(ui, v, &v->rows.row[v->list.top + (size_t)i], g, top + 1 + i, width, skip);
+	ui_draw_zoom(ui, g, top - 1, ui_draw_samples(g, top - 1, v->calls.samples, &v->list),
+		     tree_function(ui));
+	list_draw_scroll(&v->list, g, top + 1, n, g->cols - 1);
 	list_mark(&v->list, g, top, n, true);
 	if (v->list.count == 0)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));

@@ -350,7 +350,7 @@ static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, st
 	int col;
 
 	if (ui->zoom.on) {
-		ui_draw_zoom(ui, g, row, NULL);
+		ui_draw_zoom(ui, g, row, g->cols, NULL);
 		return;
 	}
 	col = grid_put(g, row, 0, g->cols, ROLE_TITLE,

@@ -185,7 +185,7 @@ static void real_binary_shows_this_machine(void **state)
 	(void)state;
 	s = session_start(30, 100, argv, env);
 	wait_for(s, "[1 Procs]");
-	wait_for(s, "Functions of");
+	wait_for(s, "hottest functions");
 	assert_crashes_are_handled(s->program);
 	session_type(s, "3");
 	wait_for(s, "CALL TREE");
@@ -258,7 +258,7 @@ static void real_binary_inspects_a_walk(void **state)
 	snprintf(number, sizeof(number), "%d", (int)busy);
 	argv[2] = number;
 	s = session_start(30, 100, argv, env);
-	wait_for(s, "Functions of");
+	wait_for(s, "hottest functions");
 	wait_for(s, "test_pty");
 	/* A caller is there: what is caught from now on is walked by a table. */
 	wait_for(s, "_cmocka_run_group_tests");
@@ -340,7 +340,7 @@ static void real_binary_sums_what_is_tagged(void **state)
 	one = busy_child("pty-one", pty_busy_one);
 	two = busy_child("pty-two", pty_busy_two);
 	s = session_start(30, 100, argv, env);
-	wait_for(s, "Functions of");
+	wait_for(s, "hottest functions");
 	session_type(s, "\\^pty-one\r");
 	wait_for(s, "pty_busy_one");
 	session_type(s, "\\^pty-two\r");

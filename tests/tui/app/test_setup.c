@@ -78,9 +78,9 @@ static void clicks_do_what_is_written_there(void **state)
 	click(t, "1 Procs");
 	assert_shows(t, "[1 Procs]");
 	click(t, "postgres: SELECT");
-	assert_shows(t, "Functions of 5310 postgres");
+	assert_shows(t, "5310 postgres: hottest functions");
 	click(t, "nginx: worker");
-	assert_shows(t, "Functions of 4121 nginx");
+	assert_shows(t, "4121 nginx: hottest functions");
 	/* Headers sort; a second click inverts. */
 	t->ui->ascii = true;
 	click(t, "PID");

@@ -265,9 +265,9 @@ static void screens_show_lines(void **state)
 		grid_resize(t->g, 20, cols);
 		screen(t);
 	}
-	grid_resize(t->g, 20, 50);
+	grid_resize(t->g, 20, 72);
 	assert_hides(t, "hottest line");
-	assert_shows(t, "ngx_http_parse.c:1042\n");
+	assert_shows(t, " ngx_http_parse.c:1042   2980 samples ");
 	typist_free(t);
 }
 

@@ -266,7 +266,7 @@ static void cpus_are_rows(void **state)
 	assert_line(t, " cpu1 ", "ngx_parse_header");
 	assert_line(t, " cpu12 ", "rare_one");
 	press(t, "gj");
-	assert_shows(t, "Functions of CPU 12");
+	assert_shows(t, " CPU 12: hottest functions");
 	assert_line(t, " 100.0   100.0 ", "rare_one");
 }
 

@@ -47,7 +47,7 @@ static void a_thread_is_zoomed_into(void **state)
 	for (int frozen = 0; frozen < 2; frozen++) {
 		press(t, frozen ? "1z" : "1");
 		press(t, "Hgjj");
-		assert_shows(t, "Functions of thread 4133 nginx");
+		assert_shows(t, "thread 4133 nginx: hottest functions");
 		assert_share(t, "rare_one", rare, writev + rare);
 		press(t, "T");
 		assert_shows(t, "4121 nginx > thread 4133");
@@ -82,7 +82,7 @@ static void threads_have_names(void **state)
 	assert_int_equal(profile_thread(t->feed.p, 4000000, 1, "x"), -EINVAL);
 	profile_unlock(t->feed.p);
 	press(t, "Hgjj");
-	assert_shows(t, "Functions of thread 4133 cache-log");
+	assert_shows(t, "thread 4133 cache-log: hottest functions");
 	assert_non_null(strstr(screen_line(t, "   4133 "), "cache-log"));
 	press(t, "T");
 	assert_shows(t, "4121 nginx > thread 4133 cache-log");
@@ -266,10 +266,10 @@ static void processes_are_grouped(void **state)
 		press(t, "ccg");
 		assert_non_null(strstr(screen_line(t, "docker 12ab"), cpu));
 		assert_shows(t, "no contain");
-		assert_shows(t, "Functions of docker 12ab");
+		assert_shows(t, " docker 12ab: ");
 		assert_share(t, "memmove", samples(0, "memmove"), whole);
 		press(t, "c");
-		assert_shows(t, "Functions of www");
+		assert_shows(t, " www: hottest functions");
 		assert_shows(t, cpu);
 		assert_shows(t, "postgres");
 		press(t, "t");
@@ -298,10 +298,10 @@ static void groups_are_filtered(void **state)
 	assert_true(profile_proc(t->feed.p, &nginx) >= 0 && profile_proc(t->feed.p, &node) >= 0);
 	profile_unlock(t->feed.p);
 	press(t, "ccg");
-	assert_shows(t, "Functions of docker 12ab");
+	assert_shows(t, " docker 12ab: ");
 	assert_share(t, " Builtins_Call", samples(7781, "Builtins_Call"), whole);
 	filter(t, "user:www");
-	assert_shows(t, "Functions of docker 12ab");
+	assert_shows(t, " docker 12ab: ");
 	assert_share(t, "memmove", samples(0, "memmove"), whole);
 	assert_hides(t, "Builtins_Call");
 	filter(t, "!func:Builtins");

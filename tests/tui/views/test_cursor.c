@@ -23,7 +23,7 @@ static void cursor_stays_on_its_process(void **state)
 	assert_cursor_on(f, "nginx: worker");
 	type(f, "j");
 	assert_cursor_on(f, "postgres: SELECT");
-	assert_shows(f, "Functions of 5310 postgres");
+	assert_shows(f, "5310 postgres: hottest functions");
 	/* postgres becomes the busiest, and the first. */
 	slices(f, 12, 1);
 	assert_cursor_on(f, "postgres: SELECT");

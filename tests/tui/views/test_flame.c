@@ -184,8 +184,8 @@ static void search_tells_the_share(void **state)
 	assert_hides(t, "search:");
 	/* In what is zoomed into; all samples are still what shares are of. */
 	type(t, "g/request_line\n\n/ngx\n");
-	assert_shows(t, "search: ngx  2 frames, 50.3% of samples"); /* 150 */
-	type(t, "\b\b\b5"); /* out to another view, and back */
+	assert_shows(t, "search: ngx  2 frames, 50.3%  "); /* 150 */
+	type(t, "\b\b\b5");				   /* out to another view, and back */
 	type(t, "b/ngx_p\n");
 	assert_shows(t, "search: ngx_p  7 frames, 67.4% of samples");
 	type(t, "b/ngx_p|tcp\n");
