@@ -90,6 +90,8 @@ static unsigned int freeze(struct ui *ui)
 	s->shown[0] = '\0';
 	s->weighed = ui_span(ui) != SPAN_WINDOW;
 	query_history(p, &s->kept);
+	if (s->weighed) /* what is weighed so has no time before */
+		frozen_sum_drop(p, FROZEN_BEFORE);
 	err = s->weighed ? frozen_sum_span(p, FROZEN_MOMENT, ui_span(ui)) : take_slices(ui, p);
 	/* Nothing was sampled yet: that is what is shown. */
 	if (err == -ENOENT) {

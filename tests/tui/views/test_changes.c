@@ -166,6 +166,11 @@ static void the_difference_needs_all_of_the_time_before(void **state)
 	second(t, 6, 3, 10);
 	type(t, "X");
 	assert_shows(t, "vs BASE");
+	/* All since zero has no time before, though one was taken for the difference. */
+	type(t, "X2mz");
+	assert_shows(t, "vs BEFORE");
+	assert_hides(t, "= 0.0");
+	type(t, "zmmX");
 	/* What a person chose is whole, however short it is. */
 	type(t, "X0");
 	seconds(t, 3, 6, 3, 10);
