@@ -150,6 +150,9 @@ static void range_text(const struct list *list, const char *of, char to[LIST_RAN
 	last = last < list->count ? last : list->count;
 	if (!list->count)
 		to[0] = '\0';
+	else if (is_pinned(list))
+		snprintf(to, LIST_RANGE, "%zu-%zu, %zu%s%zu", list->top + 1, last - 1,
+			 list->cursor + 1, of, list->count);
 	else if (list->top + 1 == last)
 		snprintf(to, LIST_RANGE, "%zu%s%zu", last, of, list->count);
 	else

@@ -12,13 +12,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
 #include <vterm.h>
 
+#include "tests/support/busychild.h"
 #include "tests/support/machine.h"
 #include "tests/support/pty_session.h"
 #include "tests/support/scratch.h"
@@ -230,19 +230,6 @@ static void BUSY pty_busy_two(void)
 		turns += 2;
 }
 
-static pid_t busy_child(const char *comm, void (*busy)(void))
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, comm);
-		busy();
-	}
-	assert_true(pid > 0);
-	return pid;
-}
-
 /* A busy child of the test's own, whose walk is surely caught. */
 static void real_binary_inspects_a_walk(void **state)
 {
@@ -254,7 +241,7 @@ static void real_binary_inspects_a_walk(void **state)
 	pid_t busy;
 
 	(void)state;
-	busy = busy_child("test_pty", pty_busy_one);
+	busy = busychild_new("test_pty", pty_busy_one);
 	snprintf(number, sizeof(number), "%d", (int)busy);
 	argv[2] = number;
 	s = session_start(30, 100, argv, env);
@@ -272,8 +259,7 @@ static void real_binary_inspects_a_walk(void **state)
 	wait_for(s, "taken =");
 	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
-	kill(busy, SIGKILL);
-	waitpid(busy, NULL, 0);
+	busychild_end(busy);
 	session_end(s);
 }
 
@@ -337,8 +323,8 @@ static void real_binary_sums_what_is_tagged(void **state)
 	pid_t one, two;
 
 	(void)state;
-	one = busy_child("pty-one", pty_busy_one);
-	two = busy_child("pty-two", pty_busy_two);
+	one = busychild_new("pty-one", pty_busy_one);
+	two = busychild_new("pty-two", pty_busy_two);
 	s = session_start(30, 100, argv, env);
 	wait_for(s, "hottest functions");
 	session_type(s, "\\^pty-one\r");
@@ -385,10 +371,8 @@ static void real_binary_sums_what_is_tagged(void **state)
 	}
 	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
-	kill(one, SIGKILL);
-	kill(two, SIGKILL);
-	waitpid(one, NULL, 0);
-	waitpid(two, NULL, 0);
+	busychild_end(one);
+	busychild_end(two);
 	session_end(s);
 }
 
