@@ -44,8 +44,10 @@ struct cpu_event {
 	uint64_t active_ns;
 	uint64_t throttled_at; /* 0: it is not throttled */
 	uint64_t idle;	       /* of its CPU, in the unit of /proc/stat, since boot */
-	bool begun;	       /* idle is known */
-	bool online;	       /* by the last reading of /proc/stat */
+	uint64_t user, kernel; /* likewise: its CPU's time, as events_cpu_times has it */
+	uint64_t all;
+	bool begun;  /* idle is known */
+	bool online; /* by the last reading of /proc/stat */
 };
 
 struct record_throttle {
@@ -153,7 +155,8 @@ static void ring_follow(struct events *e, struct cpu_event *ev)
 }
 
 /* Adds the CPU's idle time since the last reading, or since its event began. */
-static void idle_take(struct events *e, unsigned int cpu, uint64_t idle)
+static void idle_take(struct events *e, unsigned int cpu, uint64_t idle,
+		      const struct cpu_times *times)
 {
 	static const uint64_t ns_per_sec = 1000000000ull;
 	const uint64_t unit = ns_per_sec / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -164,6 +167,9 @@ static void idle_take(struct events *e, unsigned int cpu, uint64_t idle)
 		if (ev->cpu != cpu)
 			continue;
 		ev->online = true;
+		ev->user = times->user;
+		ev->kernel = times->kernel;
+		ev->all = times->all;
 		if (ev->begun && idle > ev->idle)
 			e->sums.idle_ns += (idle - ev->idle) * unit;
 		if (!ev->begun || idle > ev->idle)
@@ -172,26 +178,42 @@ static void idle_take(struct events *e, unsigned int cpu, uint64_t idle)
 	}
 }
 
+/* proc_stat(5): `cpuN user nice system idle iowait irq softirq steal ...`; false: another line. */
+static bool stat_line(const char *line, struct cpu_times *times, uint64_t *idle)
+{
+	uint64_t nice, system, waited, irq = 0, softirq = 0, steal = 0;
+
+	if (sscanf(line,
+		   "cpu%u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNu64,
+		   &times->cpu, &times->user, &nice, &system, idle, &waited, &irq, &softirq,
+		   &steal) < 6)
+		return false;
+	*idle += waited;
+	times->user += nice;
+	times->kernel = system + irq + softirq;
+	times->all = times->user + times->kernel + *idle + steal;
+	return true;
+}
+
 /*
  * The ticks of idle CPUs cannot be counted: the event excludes them, and a virtual machine's timer
- * may not even run. proc_stat(5): `cpuN user nice system idle iowait ...`, a line for each online
- * CPU. False: it cannot be read.
+ * may not even run. /proc/stat has a line for each online CPU. False: it cannot be read.
  */
 static bool idle_read(struct events *e)
 {
 	FILE *file = fopen("/proc/stat", "re");
-	uint64_t idle, iowait;
+	struct cpu_times times;
+	uint64_t idle;
 	char line[512];
-	unsigned int cpu;
 	bool any = false;
 
 	for (size_t i = 0; i < e->nevents; i++)
 		e->events[i].online = false;
 	while (file && fgets(line, sizeof(line), file) && !strncmp(line, "cpu", 3))
 		if (line[3] != ' ' && /* the sum of all CPUs */
-		    sscanf(line, "cpu%u %*u %*u %*u %" SCNu64 " %" SCNu64, &cpu, &idle, &iowait) ==
-			    3) {
-			idle_take(e, cpu, idle + iowait);
+		    stat_line(line, &times, &idle)) {
+			idle_take(e, times.cpu, idle, &times);
 			any = true;
 		}
 	if (file)
@@ -441,6 +463,19 @@ void events_follow(struct events *e)
 	for (size_t i = 0; i < e->nevents; i++)
 		if (e->events[i].page)
 			ring_follow(e, &e->events[i]);
+}
+
+size_t events_cpu_times(const struct events *e, struct cpu_times *to, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->nevents && n < max; i++) {
+		const struct cpu_event *ev = &e->events[i];
+
+		if (ev->online)
+			to[n++] = (struct cpu_times){ev->cpu, ev->user, ev->kernel, ev->all};
+	}
+	return n;
 }
 
 void events_sum(struct events *e, struct ticks_sums *sums)

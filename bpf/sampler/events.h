@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct bpf_program;
+struct cpu_times;
 struct events;
 struct sampler_options;
 
@@ -50,5 +51,7 @@ unsigned int events_count(const struct events *e);
 void events_follow(struct events *e);
 /* All zeros before the start. */
 void events_sum(struct events *e, struct ticks_sums *sums);
+/* The sampled CPUs that were online at the last events_sum, in no order; returns how many. */
+size_t events_cpu_times(const struct events *e, struct cpu_times *to, size_t max);
 
 #endif

@@ -606,6 +606,11 @@ int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)
 	return 0;
 }
 
+size_t sampler_cpu_times(const struct sampler *s, struct cpu_times *to, size_t max)
+{
+	return events_cpu_times(s->events, to, max);
+}
+
 void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks)
 {
 	const uint64_t period = 1000000000ull / s->options.frequency; /* as the kernel has it */

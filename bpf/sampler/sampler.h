@@ -138,4 +138,15 @@ struct sampler_ticks {
 /* Ticks that were due and are in no counter came late, together, or not at all. */
 void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks);
 
+/* CPU time since boot by /proc/stat, in its unit. */
+struct cpu_times {
+	unsigned int cpu;
+	uint64_t user;	 /* of all priorities */
+	uint64_t kernel; /* with interrupts */
+	uint64_t all;	 /* idle and stolen time, too */
+};
+
+/* Of the sampled CPUs that are online, at the last sampler_ticks; returns how many, at most max. */
+size_t sampler_cpu_times(const struct sampler *s, struct cpu_times *to, size_t max);
+
 #endif

@@ -103,6 +103,11 @@ static void check_slice(struct session *s, uint32_t n)
 		require(cell->kstack == PROFILE_NO_STACK ||
 			cell->kstack < session_names_counts(session_all_names(s)).stacks);
 	}
+	require(slice.nuse <= CPU_USE_MAX);
+	for (size_t i = 0; i < slice.nuse; i++) {
+		require(slice.use[i].user + slice.use[i].kernel <= SESSION_USE_WHOLE);
+		require(!i || slice.use[i].cpu > slice.use[i - 1].cpu);
+	}
 	for (size_t i = 0; i < slice.nmessages; i++)
 		check_text(slice.messages[i].text);
 }

@@ -15,6 +15,7 @@
 #include "symbols/elf/remotedebug.h"
 #include "tui/collect/accounting.h"
 #include "tui/collect/collector.h"
+#include "tui/collect/cputimes.h"
 #include "tui/profile/source.h"
 #include "tui/profile/profile.h"
 
@@ -60,6 +61,8 @@ struct collector {
 	uint64_t slice_start;
 	uint64_t self_before;
 	struct accounting books;
+	struct cputimes cputimes;
+	struct cpu_use use[CPU_USE_MAX]; /* of the slice that ends */
 	uint64_t sideband_before;
 	uint64_t evictions_before;
 	struct profile_cell *cells;

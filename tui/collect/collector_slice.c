@@ -60,6 +60,7 @@ void collector_begin_slice(struct collector *c)
 {
 	c->ncpus = sampler_ncpus(c->sampler);
 	c->slice_start = source_now();
+	cputimes_begin(&c->cputimes, c->sampler);
 	c->self_before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
@@ -218,7 +219,7 @@ static int collect(struct collector *c, bool last)
 					.clock = clock_ns(CLOCK_REALTIME),
 					.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
-	size_t ncounts = 0, ncells = 0;
+	size_t ncounts = 0, ncells = 0, nuse;
 	int err;
 
 	if (last)
@@ -226,6 +227,7 @@ static int collect(struct collector *c, bool last)
 	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
 	/* At once: naming new stacks may take seconds. */
 	accounting_read(&c->books, c->sampler);
+	nuse = cputimes_use(&c->cputimes, c->sampler, c->use);
 	resolver_look(c->resolver);
 	if (!err)
 		err = make_cells(c, counts, ncounts, &health, &ncells);
@@ -240,6 +242,8 @@ static int collect(struct collector *c, bool last)
 	if (!err) {
 		profile_lock(c->profile);
 		err = profile_commit(c->profile, c->cells, ncells, &health);
+		if (!err) /* without memory there is no meter */
+			(void)profile_cpu_use(c->profile, c->use, nuse);
 		profile_unlock(c->profile);
 	}
 	/* For the tree of processes; without it a row only has no parent. */

@@ -41,8 +41,10 @@ void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
-	for (size_t age = 0; age < p->nslices; age++)
+	for (size_t age = 0; age < p->nslices; age++) {
 		free(slice_at(p, age)->cells);
+		free(slice_at(p, age)->use);
+	}
 	free(p->slices);
 	sample_ids_free(&p->ids);
 	sum_free(&p->totals);

@@ -256,6 +256,15 @@ int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *c
  * slice is dropped. */
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,
 		   const struct profile_health *health);
+/* How a CPU spent the time of a slice, in thousandths. */
+#define CPU_USE_MAX 4096 /* CPUs; those beyond are left out */
+struct cpu_use {
+	uint16_t cpu;
+	uint16_t user, kernel;
+};
+
+/* Sets what the CPUs did in the newest slice, which has none yet; sorted by CPU. -ENOMEM. */
+int profile_cpu_use(struct profile *p, const struct cpu_use *use, size_t n);
 /* Forgets all counts, but not functions, processes, the timeline and the last health. */
 void profile_zero(struct profile *p);
 /* --- reading; the lock is held --------------------------------------------------------------- */
@@ -287,6 +296,9 @@ uint64_t query_stack_serial(const struct profile *p, uint32_t stack);
 /* Health of the last slice (zeroed: there was none), and that of a span. */
 void query_health(const struct profile *p, struct profile_health *last);
 void query_health_sum(const struct profile *p, enum span span, struct profile_health *sum);
+/* What the CPUs did in the slice that ended at that time (profile_health.time), sorted by CPU;
+ * returns how many, 0: not known. */
+size_t query_cpu_use(const struct profile *p, uint64_t time, struct cpu_use *to, size_t max);
 /* CPU use of the last slices, oldest first, 0..1 of all sampled CPUs; returns how many (<= max). */
 size_t query_timeline(const struct profile *p, float *use, size_t max);
 /* Number of slices committed so far. */
@@ -317,6 +329,8 @@ struct profile_replay {
 	bool ended; /* at the end of the session */
 	double speed;
 	uint64_t position, length; /* ns from the start of the session */
+	uint64_t from;		   /* likewise: where the part begins that is replayed */
+	bool cut;		   /* it is not all of the session; it ends at length */
 	uint64_t interval;	   /* ns between two slices, on average; 0: too few */
 	uint64_t clock;		   /* CLOCK_REALTIME ns of the position */
 	char host[65];		   /* clean */

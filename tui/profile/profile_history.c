@@ -54,7 +54,8 @@ static void stack_unhold(struct profile *p, uint32_t stack)
 
 static size_t slice_bytes(const struct slice *slice)
 {
-	return sizeof(*slice) + slice->ncells * SLICE_CELL_BYTES;
+	return sizeof(*slice) + slice->ncells * SLICE_CELL_BYTES +
+	       slice->nuse * sizeof(*slice->use);
 }
 
 void history_add(struct profile *p, const struct slice *slice)
@@ -121,6 +122,7 @@ void history_drop_oldest(struct profile *p)
 		profile_unrefer(p, cell->proc, cell->ustack, cell->kstack);
 	}
 	free(slice->cells);
+	free(slice->use);
 	memset(slice, 0, sizeof(*slice));
 	p->first = (p->first + 1) % p->slices_room;
 	p->nslices--;

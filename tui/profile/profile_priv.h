@@ -101,6 +101,8 @@ struct slice {
 	struct profile_cell *cells;
 	uint32_t *ids; /* sample ids of the cells; in the same block of memory */
 	size_t ncells;
+	struct cpu_use *use; /* sorted by CPU; NULL: not known */
+	size_t nuse;
 	struct profile_health health;
 };
 

@@ -115,6 +115,8 @@ int feeder_slice(struct feeder *f, uint32_t n, bool quiet)
 		err = feeder_cell(f, &slice.cells[i], n, &f->cells[i]);
 	if (!err)
 		err = profile_commit(f->profile, f->cells, slice.ncells, &slice.health);
+	if (!err)
+		err = profile_cpu_use(f->profile, slice.use, slice.nuse);
 	for (size_t i = 0; i < slice.nmessages && !err && !quiet; i++)
 		board_message(profile_board(f->profile), slice.messages[i].level, "%s",
 			      slice.messages[i].text);
@@ -132,6 +134,8 @@ static int feed_health(struct feeder *f, uint32_t n)
 		return err;
 	profile_lock(f->profile);
 	err = profile_commit(f->profile, NULL, 0, &slice.health);
+	if (!err)
+		err = profile_cpu_use(f->profile, slice.use, slice.nuse);
 	profile_unlock(f->profile);
 	return err;
 }

@@ -146,11 +146,13 @@ static uint64_t interval(const struct session *s)
 static void show(struct player *r)
 {
 	const struct session_info *info = session_info(r->session);
-	struct profile_replay state = {.position =
-					       r->next ? session_time(r->session, r->next - 1) : 0,
-				       .length = session_time(r->session, r->end - 1),
-				       .interval = interval(r->session),
-				       .ended = r->next == r->end};
+	struct profile_replay state = {
+		.position = r->next ? session_time(r->session, r->next - 1) : 0,
+		.length = session_time(r->session, r->end - 1),
+		.from = r->first ? session_time(r->session, r->first - 1) : 0,
+		.cut = r->first || r->end < session_slices(r->session),
+		.interval = interval(r->session),
+		.ended = r->next == r->end};
 
 	pthread_mutex_lock(&r->lock);
 	r->shown = r->asked;

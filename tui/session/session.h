@@ -52,7 +52,8 @@ enum session_record {
 	SESSION_WALK = 10,	 /* a captured walk */
 };
 
-#define SESSION_CPU_MAX 8192u /* the number of a CPU, + 1 */
+#define SESSION_CPU_MAX	  8192u /* the number of a CPU, + 1 */
+#define SESSION_USE_WHOLE 1000u /* the time of a CPU, see struct cpu_use */
 
 #define SESSION_STACK_KERNEL   1u
 #define SESSION_STACK_COMPLETE 2u

@@ -251,6 +251,30 @@ static void take_cpus(struct cursor *c, struct profile_cell *cells, size_t count
 		cells[i].cpu = cursor_number32(c, SESSION_CPU_MAX);
 }
 
+/* Behind the CPUs of the cells: how busy each CPU was. */
+static void take_use(struct cursor *c, struct session_cells *cells, size_t *count)
+{
+	uint64_t n;
+	uint32_t cpu = 0;
+
+	*count = 0;
+	if (c->bad || c->at == c->end)
+		return;
+	n = cursor_number(c);
+	c->bad |= n > SESSION_CPU_MAX;
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		struct cpu_use use;
+
+		cpu += cursor_number32(c, SESSION_CPU_MAX);
+		use.cpu = (uint16_t)cpu++;
+		use.user = (uint16_t)cursor_number32(c, SESSION_USE_WHOLE);
+		use.kernel = (uint16_t)cursor_number32(c, SESSION_USE_WHOLE);
+		c->bad |= cpu > SESSION_CPU_MAX || use.user + use.kernel > SESSION_USE_WHOLE;
+		if (*count < CPU_USE_MAX)
+			cells->use[(*count)++] = use;
+	}
+}
+
 static int cells_reserve(struct session_cells *cells, size_t count)
 {
 	if (count <= cells->room)
@@ -283,9 +307,12 @@ int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n
 		err = take_cell(names, &counts, c, n, &cells->at[i]);
 	if (!err)
 		take_cpus(c, cells->at, (size_t)count);
+	if (!err)
+		take_use(c, cells, &out->nuse);
 	if (err || c->bad)
 		return err ? err : -EBADMSG;
 	out->cells = cells->at;
+	out->use = cells->use;
 	out->ncells = (size_t)count;
 	return 0;
 }

@@ -34,6 +34,8 @@ struct session_message {
 struct session_slice {
 	const struct profile_cell *cells;
 	size_t ncells;
+	const struct cpu_use *use;    /* sorted by CPU */
+	size_t nuse;		      /* 0: not recorded */
 	struct profile_health health; /* .time: ns since the start; left to the caller */
 	struct session_message messages[SESSION_MESSAGES_MAX];
 	size_t nmessages;
@@ -43,6 +45,7 @@ struct session_slice {
 struct session_cells {
 	struct profile_cell *at;
 	size_t room;
+	struct cpu_use use[CPU_USE_MAX];
 };
 
 /*

@@ -37,6 +37,7 @@ struct session_writer {
 	ZSTD_CCtx *zstd;
 	struct session_definer *definer;
 	struct outbytes slice, out;
+	struct cpu_use use[CPU_USE_MAX]; /* of the slice noted */
 	bool noted;
 };
 
@@ -84,10 +85,11 @@ static int note_cell(struct session_writer *w, const struct profile *p,
 	return session_definer_thread(w->definer, p, cell->proc, cell->tid);
 }
 
-/* Only if some are known: most sessions have none. */
-static void note_cpus(struct session_writer *w, const struct profile_cell *cells, size_t ncells)
+/* Only if some are known, or something follows: most slices have none. */
+static void note_cpus(struct session_writer *w, const struct profile_cell *cells, size_t ncells,
+		      bool follows)
 {
-	bool known = false;
+	bool known = follows;
 
 	for (size_t i = 0; i < ncells && !known; i++)
 		known = cells[i].cpu != 0;
@@ -96,6 +98,21 @@ static void note_cpus(struct session_writer *w, const struct profile_cell *cells
 	bytes_put_number(&w->slice, ncells);
 	for (size_t i = 0; i < ncells; i++)
 		bytes_put_number(&w->slice, cells[i].cpu);
+}
+
+static void note_use(struct session_writer *w, size_t nuse)
+{
+	unsigned int next = 0;
+
+	if (!nuse)
+		return;
+	bytes_put_number(&w->slice, nuse);
+	for (size_t i = 0; i < nuse; i++) {
+		bytes_put_number(&w->slice, w->use[i].cpu - next);
+		bytes_put_number(&w->slice, w->use[i].user);
+		bytes_put_number(&w->slice, w->use[i].kernel);
+		next = w->use[i].cpu + 1u;
+	}
 }
 
 bool session_wants_inventory(const struct session_writer *w, uint64_t now)
@@ -107,6 +124,7 @@ int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_cell *cells, size_t ncells,
 		 const struct profile_health *health)
 {
+	size_t nuse = query_cpu_use(p, health->time, w->use, CPU_USE_MAX);
 	int err = 0;
 
 	if (w->fd < 0)
@@ -123,7 +141,8 @@ int session_note(struct session_writer *w, const struct profile *p,
 	bytes_put_number(&w->slice, ncells);
 	for (size_t i = 0; i < ncells && !err; i++)
 		err = note_cell(w, p, &cells[i]);
-	note_cpus(w, cells, ncells);
+	note_cpus(w, cells, ncells, nuse > 0);
+	note_use(w, nuse);
 	if (!err)
 		err = session_definer_update(w->definer, p);
 	if (!err && w->slice.failed)
