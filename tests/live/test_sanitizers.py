@@ -191,7 +191,7 @@ class Screen:
 def screen(kind, binary, folder):
     """Types all keys; the Shards view comes last, where tables are dropped and loaded again."""
     top = Screen([binary, "-d", "0.3", "-F", HERTZ], options(kind, folder))
-    shown = top.until(rb"unwound +\d")
+    shown = top.until(rb"complete +\d")
     for keys in (b"\r", b"1", b"2", b"3", b"4", b"5", b"6", b"7", b"?", b"\x1b", b"1", b"\x1b[B",
                  b"\x1b[B", b"\r", b"f", b"\x1b", b" ", b" ", b"/s\r", b"R", b"\x1b", b"7", b"R",
                  b"\x1b", b"1"):

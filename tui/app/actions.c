@@ -8,6 +8,7 @@
 #include "tui/views/annotate.h"
 #include "tui/screen/keymap.h"
 #include "tui/ui/bycpu.h"
+#include "tui/ui/chips.h"
 #include "tui/ui/names.h"
 #include "tui/screen/columns.h"
 #include "tui/profile/source.h"
@@ -192,6 +193,8 @@ static unsigned int act(struct ui *ui, enum action action)
 		return selection_untag(ui);
 	case ACTION_BACK:
 		return selection_back(ui);
+	case ACTION_TAKE_BACK:
+		return chips_take_last(ui);
 	case ACTION_GIVE_UP:
 		ui_post(ui, SOURCE_GIVE_UP, "");
 		return UI_REDRAW;

@@ -20,6 +20,7 @@
 #include "tui/screen/hints.h"
 #include "tui/screen/mouse.h"
 #include "tui/session/baseline.h"
+#include "tui/ui/chips.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/timespan.h"
 #include "tui/ui/view.h"
@@ -123,6 +124,7 @@ static int load(struct ui *ui)
 	else if (ui->header.replayed && ui->header.last.elapsed)
 		ui->interval = (double)ui->header.last.elapsed / CLOCK_NS_PER_SEC;
 	ui_zoom_follow(ui, p);
+	header_load_scope(ui, p);
 	err = view_get(ui)->load(ui, p);
 	profile_unlock(p);
 	return err ? err : view_get(ui)->sort(ui);
@@ -144,6 +146,18 @@ int ui_refresh(struct ui *ui)
 	profile_unlock(ui->profile);
 	err = ui->overlay.ops && ui->overlay.ops->load ? ui->overlay.ops->load(ui) : 0;
 	return ui->frozen || err ? err : load(ui);
+}
+
+bool ui_goes_on(const struct ui *ui)
+{
+	return ui->header.line.waits;
+}
+
+void ui_go_on(struct ui *ui)
+{
+	profile_lock(ui->profile);
+	header_load_scope(ui, ui->profile);
+	profile_unlock(ui->profile);
 }
 
 /* --- the two rows below every view ------------------------------------------------------------ */
@@ -339,6 +353,9 @@ static void draw_message(const struct ui *ui, struct grid *g, int row)
 	} else if (header_loss(&ui->header, text, sizeof(text))) {
 		grid_put(g, row, 1, 2, ROLE_WARN, "! ");
 		grid_fit(g, row, 3, g->cols - 3, ROLE_WARN, text);
+	} else if (header_full(&ui->header, text, sizeof(text))) {
+		grid_put(g, row, 1, 2, ROLE_WARN, "! ");
+		grid_fit(g, row, 3, g->cols - 3, ROLE_WARN, text);
 	} else if (ui->frozen) {
 		say_frozen(ui, g, row);
 	} else if (broken_share(ui) > BROKEN_SHARE) {
@@ -367,7 +384,6 @@ void ui_draw(struct ui *ui, struct grid *g)
 	}
 	grid_clear(g);
 	top = header_draw(ui, g);
-	top += selection_draw(ui, g, top);
 	bottom = g->rows >= ROWS_FOR_BOTTOM ? g->rows - 2 : g->rows;
 	g->view = ui->view;
 	if (ui->overlay.ops)
@@ -475,6 +491,8 @@ static unsigned int click(struct ui *ui, const struct zone *zone, const struct m
 		return ui_go(ui, (enum ui_view)zone->value);
 	case ZONE_KEY:
 		return ui_key(ui, zone->value);
+	case ZONE_CHIP:
+		return chips_take_back(ui, (enum chip_kind)zone->value);
 	case ZONE_SORT:
 		return click_title(ui, zone);
 	case ZONE_ROWS:
@@ -489,6 +507,28 @@ static unsigned int click(struct ui *ui, const struct zone *zone, const struct m
 	}
 }
 
+/* What is frozen then is the second that was clicked, or a range from there to where it is dragged.
+ */
+static unsigned int act_on_time(struct ui *ui, const struct grid *g, const struct mouse *mouse)
+{
+	const struct zone *zone = NULL;
+
+	for (int i = 0; i < g->nzones; i++)
+		if (g->zones[i].kind == ZONE_TIME)
+			zone = &g->zones[i];
+	if (!zone)
+		return 0;
+	switch (mouse->kind) {
+	case MOUSE_WHEEL_UP:
+		return actions_do(ui, ACTION_STEP_BACK);
+	case MOUSE_WHEEL_DOWN:
+		return actions_do(ui, ACTION_STEP_ON);
+	default:
+		return scrub_point(ui, header_slice_at(ui, zone, mouse->col),
+				   mouse->kind == MOUSE_DRAG);
+	}
+}
+
 static unsigned int act_on_mouse(struct ui *ui, const struct grid *g, const struct mouse *mouse)
 {
 	const struct zone *zone = grid_zone_at(g, mouse->row, mouse->col);
@@ -497,8 +537,12 @@ static unsigned int act_on_mouse(struct ui *ui, const struct grid *g, const stru
 						      : 0;
 	unsigned int flags = 0;
 
+	if (mouse->kind == MOUSE_CLICK)
+		ui->scrub.dragged = false;
 	if (ui->prompt.question)
 		return 0;
+	if (mouse->kind == MOUSE_DRAG)
+		return ui->scrub.dragged ? act_on_time(ui, g, mouse) : 0;
 	if (ui->menu.title || ui->page.ops) {
 		for (; wheel > 0; wheel--)
 			flags |= ui_key(ui, KEYCODE_DOWN);
@@ -508,6 +552,10 @@ static unsigned int act_on_mouse(struct ui *ui, const struct grid *g, const stru
 			return flags;
 		ui->menu.cursor = zone->value;
 		return ui_key(ui, KEYCODE_ENTER);
+	}
+	if (zone && zone->kind == ZONE_TIME) {
+		ui->scrub.dragged |= mouse->kind == MOUSE_CLICK;
+		return act_on_time(ui, g, mouse);
 	}
 	if (wheel)
 		return move_by(ui, wheel);

@@ -34,6 +34,9 @@ void ui_free(struct ui *ui);
 void ui_set_time(struct ui *ui);
 /* Loads what the current view shows from the profile, unless the view is frozen. -ENOMEM. */
 int ui_refresh(struct ui *ui);
+/* The timeline is not complete: ui_go_on continues with it, when there is no key to do first. */
+bool ui_goes_on(const struct ui *ui);
+void ui_go_on(struct ui *ui);
 /* Does what the key means; returns the enum ui_flags that are left to the caller: UI_REDRAW,
  * UI_REPAINT, UI_QUIT, UI_PICTURE, UI_WRITE, UI_THEME, UI_SAVE, UI_COPY. */
 unsigned int ui_key(struct ui *ui, int key);

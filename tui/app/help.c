@@ -24,6 +24,7 @@ static const char *const marks[] = {
 	"!  an incomplete stack, or a process with more than 5% of them",
 	"k  kernel        u  user        i  inlined      j  code made at run time",
 	"p  a pinned table",
+	"[-kernel]  changes the numbers of this view   (-kernel)  of other views",
 	"",
 	"A stack that could not be walked to its outermost function begins with",
 	"[unwind: reason]. It is counted like any other; 7 says what helps.",

@@ -52,6 +52,7 @@ struct plain {
 	size_t size;
 	uint64_t serial; /* of the last message */
 	bool losing;	 /* that was written */
+	bool full;	 /* likewise, that a table is */
 	char line[PROMPT_TEXT];
 	size_t length;
 	bool long_line; /* which is passed over up to its end */
@@ -160,12 +161,16 @@ static void say(struct plain *s, const char *text)
 
 static int say_messages(struct plain *s)
 {
-	char loss[512];
+	char loss[512], full[256];
 	bool losing = header_loss(&s->ui->header, loss, sizeof(loss));
+	bool fills = header_full(&s->ui->header, full, sizeof(full));
 
 	if (losing && !s->losing)
 		say(s, loss);
 	s->losing = losing;
+	if (fills && !s->full)
+		say(s, full);
+	s->full = fills;
 	return batch_messages(s->to, s->profile, &s->serial);
 }
 

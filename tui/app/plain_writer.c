@@ -10,6 +10,7 @@
 #include "symbols/base/text.h"
 #include "tui/profile/reasons.h"
 #include "tui/views/inspector.h"
+#include "tui/ui/chips.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/ui/view.h"
 #include "tui/util/share.h"
@@ -37,7 +38,7 @@ void plain_writer_state(FILE *to, const struct ui *ui)
 	double seconds = (double)last->elapsed / 1e9;
 	double due = profile_full(last) * (profile_is_time(last) ? last->ncpus : 1);
 	uint64_t lost = profile_lost(sum);
-	char when[96];
+	char when[96], chips[512];
 
 	if (ui->header.replayed)
 		replay_keys_state(ui, when, sizeof(when));
@@ -53,6 +54,9 @@ void plain_writer_state(FILE *to, const struct ui *ui)
 	     when, (double)last->samples / seconds, 100 * (double)last->user_samples / due,
 	     100 * (double)last->kernel_samples / due,
 	     sum->user_walks ? percent_of(sum->complete_walks, sum->user_walks) : 100.0, lost);
+	chips_words(ui, chips, sizeof(chips));
+	if (chips[0])
+		line(to, "in force: %s", chips);
 }
 
 static void write_row(FILE *to, size_t at, const struct plain_row *row, const char *how)

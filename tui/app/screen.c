@@ -33,6 +33,7 @@
 
 #define KEYS_AT_ONCE 256 /* a held key or a paste is one frame, not hundreds */
 #define OLD_THEMES   8
+#define GOES_ON_MS   10
 
 struct screen {
 	struct profile *profile;
@@ -294,9 +295,14 @@ static void run(struct screen *s)
 		}
 		flags = 0;
 		terminal_mouse_on(s->terminal, !s->ui->no_mouse);
-		/* Up to the next second. */
-		n = poll(fds, 4, 1000 - (int)(clock_ns(CLOCK_REALTIME) / 1000000 % 1000));
+		/* Up to the next second, unless there is more to do. */
+		n = poll(fds, 4,
+			 ui_goes_on(s->ui)
+				 ? GOES_ON_MS
+				 : 1000 - (int)(clock_ns(CLOCK_REALTIME) / 1000000 % 1000));
 		ui_set_time(s->ui);
+		if (n == 0 && ui_goes_on(s->ui))
+			ui_go_on(s->ui);
 		if (n == 0)
 			flags |= UI_REDRAW;
 		if (n > 0 && fds[1].revents)

@@ -67,6 +67,8 @@ static void type(struct ui *ui, struct source *source, struct grid *g, const cha
 		keys += strspn(keys, " ");
 		ui_draw(ui, g); /* what can be moved about in is what was drawn */
 	}
+	while (ui_goes_on(ui))
+		ui_go_on(ui);
 }
 
 static int take(struct profile *p, struct source *source, const struct ui_options *options,

@@ -176,6 +176,21 @@ static int count_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
+bool query_slice_samples(const struct profile *p, const struct query *q, uint64_t slice,
+			 uint64_t *samples, size_t *cells)
+{
+	const struct slice *at;
+	size_t age;
+
+	*samples = 0;
+	if (!slice_age(p, slice, &age))
+		return false;
+	at = slice_at(p, age);
+	*cells += q->proc == QUERY_ALL ? at->ncells : 1;
+	query_slice(p, q, at, count_cell, samples);
+	return true;
+}
+
 /* For queries without filters and hiding. */
 static uint64_t sum_table(const struct celltable *table, uint32_t proc)
 {

@@ -166,6 +166,11 @@ struct query_found {
 int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
 		     struct query_found *found);
 
+/* Samples of the query in the slice of that number, whatever its span is, and adds the cells that
+ * were looked at to *cells. False: the slice is gone. */
+bool query_slice_samples(const struct profile *p, const struct query *q, uint64_t slice,
+			 uint64_t *samples, size_t *cells);
+
 /* Calls fn for each cell of the query, for writers that need whole stacks (folded). A result other
  * than 0 stops it and is returned. */
 int query_cells(const struct profile *p, const struct query *q,

@@ -33,6 +33,8 @@ enum zone_kind {
 	ZONE_SORT, /* value: column of the table `of` */
 	ZONE_ROWS, /* of a list; value: row of the screen that its cursor is on */
 	ZONE_MENU, /* value: item */
+	ZONE_CHIP, /* value: enum chip_kind */
+	ZONE_TIME, /* the timeline */
 	ZONE_BODY, /* the view knows; value is 0 */
 };
 

@@ -113,6 +113,8 @@ enum keycode {
 	  "search for the name under the cursor")                                                  \
 	X(FILTER, "filter", "F4 \\", IN_ALL, "Filter",                                             \
 	  "filter: [!][column:]regex, empty for none")                                             \
+	X(TAKE_BACK, "take-back", "r", IN_ALL, "",                                                 \
+	  "take back the last chip of the header; again: the one before it")                       \
 	X(FILTER_USER, "filter-user", "u", IN_ALL, "", "show only the processes of a user (asks)") \
 	X(FILTER_GROUP, "filter-cgroup", "O", IN_ALL, "", "show only a container or unit (asks)")  \
 	X(SORT, "sort", "F6", IN_TABLES, "Sort", "choose the column to sort by")                   \

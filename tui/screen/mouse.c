@@ -25,9 +25,13 @@ enum mouse_read mouse_read(struct mouse_reader *r, int ch, struct mouse *out)
 	}
 	*out = (struct mouse){.row = (int)r->number[2] - 1, .col = (int)r->number[1] - 1};
 	button &= ~28U; /* shift, meta, control */
-	out->kind = button == 64 ? MOUSE_WHEEL_UP : button == 65 ? MOUSE_WHEEL_DOWN : MOUSE_CLICK;
-	if (r->count != 2 || ch != 'M' || (button != 0 && button != 64 && button != 65) ||
-	    out->row < 0 || out->col < 0 || out->row > POSITION_MAX || out->col > POSITION_MAX)
+	out->kind = button == 64   ? MOUSE_WHEEL_UP
+		    : button == 65 ? MOUSE_WHEEL_DOWN
+		    : button == 32 ? MOUSE_DRAG
+				   : MOUSE_CLICK;
+	if (r->count != 2 || ch != 'M' ||
+	    (button != 0 && button != 32 && button != 64 && button != 65) || out->row < 0 ||
+	    out->col < 0 || out->row > POSITION_MAX || out->col > POSITION_MAX)
 		button = ~0U;
 	memset(r, 0, sizeof(*r));
 	return button == ~0U ? MOUSE_NOTHING : MOUSE_DONE;

@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-enum mouse_kind { MOUSE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+/* MOUSE_DRAG: it is in another cell, with the button of the last click still down. */
+enum mouse_kind { MOUSE_CLICK, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 
 struct mouse {
 	enum mouse_kind kind;

@@ -24,10 +24,11 @@
 #define TWICE_NS  400000000	/* two clicks within that are one of two */
 #define REPORT	  (KEY_MAX - 1) /* the beginning of what the mouse did */
 
-/* Presses of buttons and the wheel, with numbers in decimal (xterm's ctlseqs). terminfo's kmous
- * is another form in most descriptions, without columns beyond 223. */
-#define MOUSE_ON  "\033[?1000h\033[?1006h"
-#define MOUSE_OFF "\033[?1006l\033[?1000l"
+/* Presses of buttons and the wheel, and motion while a button is down, with numbers in decimal
+ * (xterm's ctlseqs). A terminal that has no mode 1002 has 1000. terminfo's kmous is another form in
+ * most descriptions, without columns beyond 223. */
+#define MOUSE_ON  "\033[?1000h\033[?1002h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
 #define PAIRS_MAX 250 /* pair numbers that fit the 8 bits of old interfaces */
 
 struct terminal {

@@ -3,27 +3,30 @@
  * What a reader must know before believing the numbers below: what is measured, how much of it was
  * lost and why, and what the measuring costs. On a small screen what matters least goes first.
  */
-#include "tui/ui/header.h"
+#include "tui/ui/header_priv.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "tui/profile/reasons.h"
+#include "tui/screen/hints.h"
+#include "tui/ui/chips.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/query/query.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
-#define NS_PER_SEC     1000000000.0
-#define ROWS_FOR_BARS  20 /* screens with fewer rows have no bars */
-#define ROWS_FOR_TIME  28 /* with fewer: no timeline */
-#define ROWS_FOR_STATE 9  /* with fewer: no line of figures */
-#define BAR_MIN	       12
-#define BAR_MAX	       50
-#define STATE_WIDTH    47 /* of the figures to the right of the bars */
-#define GOOD_UNWOUND   0.95
-#define MISSED_SHARE   10 /* a tenth of the ticks of busy CPUs */
+#define NS_PER_SEC	1000000000.0
+#define ROWS_FOR_METERS 20 /* with fewer rows one line has all figures */
+#define ROWS_FOR_TWO	28 /* with fewer the timeline has one row */
+#define ROWS_FOR_STATE	9  /* with fewer: no line of figures */
+#define ROWS_FOR_CHIPS	6  /* with fewer they have no row of their own */
+#define ROWS_FOR_TABLES 10 /* of a view; with fewer it gets all of them */
+#define STRIP_LEAST	12 /* cells of a timeline behind the figures */
+#define NEARLY_FULL	0.9
+#define GOOD_UNWOUND	0.95
+#define MISSED_SHARE	10 /* a tenth of the ticks of busy CPUs */
 
 void header_load(struct header *h, const struct profile *p)
 {
@@ -34,7 +37,18 @@ void header_load(struct header *h, const struct profile *p)
 		h->replay = *replay;
 	query_health(p, &h->last);
 	query_health_sum(p, SPAN_WINDOW, &h->sum);
+	header_load_use(h, p);
 	header_load_timeline(h, p);
+}
+
+/* What was known of a slice stays when the slice is gone. */
+void header_load_use(struct header *h, const struct profile *p)
+{
+	size_t n = query_cpu_use(p, h->last.time, h->use, CPU_USE_MAX);
+
+	if (n || h->use_time != h->last.time)
+		h->nuse = n;
+	h->use_time = h->last.time;
 }
 
 void header_load_timeline(struct header *h, const struct profile *p)
@@ -71,262 +85,233 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* Of the time of all CPUs in the slice, by how many samples it could have had; else of all samples.
- */
-static double cpu_share(const struct profile_health *last, uint64_t samples)
-{
-	return share((double)samples,
-		     profile_full(last) * (profile_is_time(last) ? last->ncpus : 1));
-}
-
 static double per_second(const struct profile_health *last, uint64_t n)
 {
 	return share((double)n * NS_PER_SEC, (double)last->elapsed);
 }
 
 /* Text that is shown as a whole or not at all, up to `end`; returns where the next begins. */
-static int piece(struct grid *g, int row, int col, int end, enum role role, const char *text)
+int header_piece(struct grid *g, int row, int col, int end, enum role role, const char *text)
 {
 	int width = grid_width(g, text);
 
 	return width <= end - col ? col + grid_put(g, row, col, width, role, text) : col;
 }
 
-static void draw_title(const struct ui *ui, struct grid *g)
-{
-	const struct profile_health *last = &ui->header.last;
-	const struct header *h = &ui->header;
-	bool still = ui->frozen || (h->replayed && (h->replay.paused || h->replay.ended));
-	char text[256], state[96], age[64] = "";
-	int end, col;
+/* --- the title -------------------------------------------------------------------------------- */
 
+/* What the title says besides the program's name; what goes first when there is no room is last. */
+enum title_part { PART_SPAN, PART_EVENT, PART_HOST, PART_PACE, PARTS };
+
+struct title {
+	char state[224];       /* at the right end */
+	char text[PARTS][128]; /* "": not said */
+	bool still;
+};
+
+static void title_state(const struct ui *ui, const struct grid *g, struct title *t)
+{
+	const struct header *h = &ui->header;
+	char state[96];
+
+	t->still = ui->frozen || (h->replayed && (h->replay.paused || h->replay.ended));
 	if (h->replayed)
 		replay_keys_state(ui, state, sizeof(state));
-	else
-		snprintf(state, sizeof(state), "LIVE  %s", ui->clock);
-	if (ui->frozen)
-		scrub_age(ui, age, sizeof(age));
-	if (ui->frozen && !h->replayed)
+	else if (ui->frozen)
 		snprintf(state, sizeof(state), "%s",
 			 ui->scrub.clock[0] ? ui->scrub.clock : ui->clock);
-	snprintf(text, sizeof(text), " %s %s%s%s%s ",
-		 grid_glyph(g, still ? GLYPH_FROZEN : GLYPH_LIVE), ui->frozen ? "FROZEN " : "", age,
-		 ui->frozen ? "  " : "", state);
-	end = g->cols - grid_width(g, text);
-	grid_put(g, 0, end < 0 ? 0 : end, g->cols, still ? ROLE_PAUSED : ROLE_OK, text);
-	col = piece(g, 0, 0, end, ROLE_TITLE, " stacktop");
+	else
+		snprintf(state, sizeof(state), "LIVE %s", ui->clock);
+	snprintf(t->state, sizeof(t->state), " %s %s%s ",
+		 grid_glyph(g, t->still ? GLYPH_FROZEN : GLYPH_LIVE), ui->frozen ? "FROZEN  " : "",
+		 state);
+}
+
+static void title_pieces(const struct ui *ui, struct title *t)
+{
+	const struct profile_health *last = &ui->header.last;
+	const char *weighed = ui_weighed(ui);
+
+	snprintf(t->text[PART_HOST], sizeof(t->text[0]), " %s",
+		 ui->header.replayed ? ui->header.replay.host : ui->host);
+	if (last->ncpus)
+		snprintf(t->text[PART_EVENT], sizeof(t->text[0]), "  %s %u Hz", last->event,
+			 last->frequency);
+	/* Other spans are chips. */
+	if (weighed == ui->window_name)
+		snprintf(t->text[PART_SPAN], sizeof(t->text[0]), "  last %s", weighed);
+	else if (ui->frozen && !ui->scrub.weighed)
+		snprintf(t->text[PART_SPAN], sizeof(t->text[0]), "  %s", weighed);
+	snprintf(t->text[PART_PACE], sizeof(t->text[0]), "  every %.1f s", ui->interval);
+}
+
+/* Leaves out pieces until all has room in front of `end`, as far as there are any to leave out;
+ * false: there is none. */
+static bool title_fit(const struct grid *g, struct title *t, int room, enum title_part least)
+{
+	for (int piece = PARTS; piece >= (int)least; piece--) {
+		int width = grid_width(g, " stacktop");
+
+		if (piece < PARTS)
+			t->text[piece][0] = '\0';
+		for (int i = 0; i < PARTS; i++)
+			width += grid_width(g, t->text[i]);
+		if (width <= room)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the chips that are still to be drawn. */
+static size_t draw_title(const struct ui *ui, struct grid *g, const struct chip *chips, size_t n)
+{
+	static const enum title_part order[] = {PART_HOST, PART_EVENT, PART_SPAN, PART_PACE};
+	struct title all = {.still = false}, t;
+	int end, col, room;
+	char text[48];
+
+	title_state(ui, g, &all);
+	title_pieces(ui, &all);
+	end = g->cols - grid_width(g, all.state);
+	grid_put(g, 0, end < 0 ? 0 : end, g->cols, all.still ? ROLE_PAUSED : ROLE_OK, all.state);
+	room = n ? chips_width(g, chips, n, g->cols) + 1 : 0;
+	t = all;
+	/* Where a row is dear, the event gives way as well. */
+	if (room &&
+	    !title_fit(g, &t, end - room, g->rows < ROWS_FOR_METERS ? PART_EVENT : PART_HOST)) {
+		room = 0;
+		t = all;
+	}
+	title_fit(g, &t, end - room, PART_SPAN);
+	col = header_piece(g, 0, 0, end, ROLE_TITLE, " stacktop");
 	/* A screen too small for the figures still shows these. */
 	snprintf(text, sizeof(text), "  lost %llu",
 		 (unsigned long long)profile_lost(&ui->header.sum));
 	if (g->rows < ROWS_FOR_STATE && profile_lost(&ui->header.sum))
-		col = piece(g, 0, col, end, ROLE_ERROR, text);
-	snprintf(text, sizeof(text), "  %s", h->replayed ? h->replay.host : ui->host);
-	col = piece(g, 0, col, end, ROLE_TITLE, text);
-	if (last->ncpus) {
-		snprintf(text, sizeof(text), "  %u cpu", last->ncpus);
-		col = piece(g, 0, col, end, ROLE_TEXT, text);
-		snprintf(text, sizeof(text), "  %s %u Hz", last->event, last->frequency);
-		col = piece(g, 0, col, end, ROLE_TEXT, text);
-	}
-	snprintf(text, sizeof(text), "  %s %s",
-		 ui_weighed(ui) == ui->window_name ? "window" : "weighs", ui_weighed(ui));
-	col = piece(g, 0, col, end, ROLE_TEXT, text);
-	snprintf(text, sizeof(text), "  every %.1f s", ui->interval);
-	piece(g, 0, col, end, ROLE_TEXT, text);
+		col = header_piece(g, 0, col, end, ROLE_ERROR, text);
+	for (size_t i = 0; i < PARTS; i++)
+		col = header_piece(g, 0, col, end, order[i] == PART_HOST ? ROLE_TITLE : ROLE_TEXT,
+				   t.text[order[i]]);
+	if (room)
+		chips_draw(g, 0, end - room, room - 1, chips, n);
+	return room ? 0 : n;
 }
 
-static void draw_bar(struct grid *g, int row, const char *label, double part, int width,
-		     enum role role)
-{
-	char text[32];
-	int col = 1 + 6;
+/* --- figures ---------------------------------------------------------------------------------- */
 
-	grid_put(g, row, 1, 6, ROLE_TEXT, label);
-	grid_bar(g, row, col, width, role, part);
-	/* The figure stands inside of the bar, at its end. */
-	snprintf(text, sizeof(text), "%.1f%%", 100 * part);
-	grid_put(g, row, col + width - 1 - (int)strlen(text), (int)strlen(text), ROLE_TEXT, text);
-}
-
-static int put(struct grid *g, int row, int col, enum role role, const char *text)
-{
-	return col + grid_put(g, row, col, g->cols - col, role, text);
-}
-
-static int put_lost(const struct ui *ui, struct grid *g, int row, int col)
+int header_put_lost(const struct ui *ui, struct grid *g, int row, int col, int end)
 {
 	const struct profile_health *sum = &ui->header.sum;
 	uint64_t lost = profile_lost(sum);
 	char text[64];
 
 	snprintf(text, sizeof(text), "lost %llu", (unsigned long long)lost);
-	col = put(g, row, col, lost ? ROLE_ERROR : ROLE_OK, text);
+	col += grid_put(g, row, col, end - col, lost ? ROLE_ERROR : ROLE_OK, text);
 	for (int i = 0; i < LOSS_COUNT; i++) {
+		int width;
+
 		if (!header_tells(sum, (enum loss)i))
 			continue;
 		snprintf(text, sizeof(text), " (%s)", reasons_loss((enum loss)i)->name);
-		return put(g, row, col, ROLE_WARN, text);
+		width = grid_width(g, text);
+		width = width < end - col ? width : end - col;
+		if (width > 2)
+			grid_fit(g, row, col, width, ROLE_WARN, text);
+		return col + (width > 2 ? width : 0);
 	}
 	return col;
 }
 
-static int put_unwound(const struct ui *ui, struct grid *g, int row, int col)
+int header_put_complete(const struct ui *ui, struct grid *g, int row, int col, const char *what)
 {
 	const struct profile_health *sum = &ui->header.sum;
 	double complete = share((double)sum->complete_walks, (double)sum->user_walks);
 	char text[64];
 
+	snprintf(text, sizeof(text), "%s -", what);
 	if (!sum->user_walks)
-		return put(g, row, col, ROLE_DIM, "unwound -");
-	snprintf(text, sizeof(text), "unwound %.1f%%", 100 * complete);
-	return put(g, row, col, complete >= GOOD_UNWOUND ? ROLE_OK : ROLE_WARN, text);
+		return header_piece(g, row, col, g->cols, ROLE_DIM, text);
+	snprintf(text, sizeof(text), "%s %.1f%%", what, 100 * complete);
+	return header_piece(g, row, col, g->cols, complete >= GOOD_UNWOUND ? ROLE_OK : ROLE_WARN,
+			    text);
 }
 
-static double self_percent(const struct ui *ui)
+double header_self(const struct ui *ui)
 {
 	return 100 * share((double)ui->header.last.self_ns, (double)ui->header.last.elapsed);
 }
 
-/* What does not fit goes: first the drawing, then the reading. */
-static void draw_costs(const struct ui *ui, struct grid *g, int row, int col)
-{
-	const struct profile_health *last = &ui->header.last;
-	char map[64], read[32], draw[32] = "", self[32];
-	int room = g->cols - col;
-
-	snprintf(map, sizeof(map), "map %u/%u", last->counts_used, last->counts_max);
-	snprintf(read, sizeof(read), "  read %.1f ms", (double)last->drain_ns / 1e6);
-	if (ui->draw_ns)
-		snprintf(draw, sizeof(draw), "  draw %.1f ms", (double)ui->draw_ns / 1e6);
-	snprintf(self, sizeof(self), "  self %.1f%%", self_percent(ui));
-	room -= (int)(strlen(map) + strlen(self));
-	col = put(g, row, col, ROLE_TEXT, map);
-	if ((int)strlen(read) <= room) {
-		col = put(g, row, col, ROLE_TEXT, read);
-		room -= (int)strlen(read);
-		if ((int)strlen(draw) <= room)
-			col = put(g, row, col, ROLE_TEXT, draw);
-	}
-	put(g, row, col, self_percent(ui) > 5 ? ROLE_WARN : ROLE_TEXT, self);
-}
-
-static void draw_bars(const struct ui *ui, struct grid *g)
-{
-	const struct profile_health *last = &ui->header.last;
-	int width = g->cols - 8 - STATE_WIDTH;
-	char text[96];
-	int col;
-
-	width = width < BAR_MIN ? BAR_MIN : width > BAR_MAX ? BAR_MAX : width;
-	col = 8 + width;
-	draw_bar(g, 1, "user", cpu_share(last, last->user_samples), width, ROLE_USER);
-	draw_bar(g, 2, "kernel", cpu_share(last, last->kernel_samples), width, ROLE_KERNEL);
-	draw_bar(g, 3, "shards", share((double)last->words_used, (double)last->words_max), width,
-		 ROLE_MODULE);
-	snprintf(text, sizeof(text), "samples %.0f/s  ", per_second(last, last->samples));
-	put_lost(ui, g, 1, put(g, 1, col, ROLE_TEXT, text));
-	col = put_unwound(ui, g, 2, col);
-	snprintf(text, sizeof(text), "  shards %u/%u", last->shards_used, last->shards_max);
-	col = piece(g, 2, col, g->cols, ROLE_TEXT, text);
-	if (last->evicted) {
-		snprintf(text, sizeof(text), "  evicted %.0f/s", per_second(last, last->evictions));
-		col = piece(g, 2, col, g->cols, ROLE_WARN, text);
-	}
-	snprintf(text, sizeof(text), "  procs %u%s", last->nprocs,
-		 last->reading_procs ? ", reading more" : "");
-	piece(g, 2, col, g->cols, ROLE_TEXT, text);
-	draw_costs(ui, g, 3, 8 + width);
-}
-
-/* All of it in one line, for screens without room for bars. */
+/* All of it in one line, for screens without room for meters, and a timeline behind it. */
 static void draw_state(const struct ui *ui, struct grid *g, int row)
 {
 	const struct profile_health *last = &ui->header.last;
+	double user, kernel;
 	char text[96];
 	int col;
 
-	if (profile_is_time(last))
-		snprintf(text, sizeof(text), " cpu %.0f%%  %.0f/s  ",
-			 100 * cpu_share(last, last->samples), per_second(last, last->samples));
+	header_cpu(&ui->header, &user, &kernel);
+	if (ui->header.nuse || profile_is_time(last))
+		snprintf(text, sizeof(text), " cpu %.0f%%  ", 100 * (user + kernel));
 	else
 		snprintf(text, sizeof(text), " %.0f/s  ", per_second(last, last->samples));
-	col = put(g, row, 0, ROLE_TEXT, text);
-	col = put(g, row, put_lost(ui, g, row, col), ROLE_TEXT, "  ");
-	col = put_unwound(ui, g, row, col);
-	snprintf(text, sizeof(text), "  self %.1f%%", self_percent(ui));
-	col = piece(g, row, col, g->cols, ROLE_TEXT, text);
-	snprintf(text, sizeof(text), "  shards %u/%u", last->shards_used, last->shards_max);
-	piece(g, row, col, g->cols, ROLE_TEXT, text);
+	col = grid_put(g, row, 0, g->cols, ROLE_TEXT, text);
+	col = header_put_lost(ui, g, row, col, g->cols);
+	col = header_put_complete(ui, g, row, col + 2, "complete");
+	if (g->cols - col - 2 >= STRIP_LEAST)
+		header_draw_strip(ui, g, row, col + 2, g->cols);
 }
 
-/* The part of the timeline that is drawn: `n` slices up to number `last`, at columns from `col` on.
- */
-struct header_stretch {
-	int col, n;
-	uint64_t last;
-};
+/* --- stacktop's own tables -------------------------------------------------------------------- */
 
-/* The cursor in time stays in sight. */
-static struct header_stretch stretch_of(const struct ui *ui, const struct grid *g)
+int header_draw_tables(const struct ui *ui, struct grid *g, int row, int rows)
 {
-	const struct header *h = &ui->header;
-	int room = g->cols - 12 > 0 ? g->cols - 12 : 0;
-	uint64_t first = h->slices - h->ntimeline + 1; /* number of timeline[0] */
-	struct header_stretch s = {.n = room, .last = h->slices};
+	const struct profile_health *last = &ui->header.last;
+	char text[64];
+	int col;
 
-	if (ui->frozen && ui->scrub.at + (uint64_t)room < h->slices + 3)
-		s.last = ui->scrub.at + (uint64_t)room / 2;
-	if (s.last > h->slices)
-		s.last = h->slices;
-	if (s.last < first)
-		s.n = 0;
-	else if ((uint64_t)s.n > s.last + 1 - first)
-		s.n = (int)(s.last + 1 - first);
-	s.col = 7 + room - s.n;
-	return s;
-}
-
-static void draw_cursor(const struct ui *ui, struct grid *g, int row,
-			const struct header_stretch *s)
-{
-	int mark = s->col + s->n - 1 - (int)(int64_t)(s->last - ui->scrub.mark);
-	int at = s->col + s->n - 1 - (int)(int64_t)(s->last - ui->scrub.at);
-
-	if (ui->scrub.mark && mark >= s->col && mark < s->col + s->n)
-		grid_put(g, row, mark, 1, ROLE_CURSOR, "M");
-	for (int i = mark < at ? mark + 1 : at + 1; ui->scrub.mark && i < (mark < at ? at : mark);
-	     i++)
-		if (i >= s->col && i < s->col + s->n)
-			grid_role(g, row, i, 1, ROLE_MATCH);
-	if (at < s->col || at >= s->col + s->n)
-		return;
-	grid_put(g, row, at - 1, 1, ROLE_CURSOR, "[");
-	grid_put(g, row, at, 1, ROLE_CURSOR, "#");
-	grid_put(g, row, at + 1, 1, ROLE_CURSOR, "]");
-}
-
-static void draw_timeline(const struct ui *ui, struct grid *g, int row)
-{
-	const struct header *h = &ui->header;
-	struct header_stretch s = stretch_of(ui, g);
-	char text[24];
-
-	grid_blank(g, row, 0, g->cols, ROLE_TEXT);
-	snprintf(text, sizeof(text), " -%.0fs ",
-		 ((double)s.n + (double)(h->slices - s.last)) * ui->interval);
-	grid_put(g, row, 0, 7, ROLE_DIM, text);
-	for (int i = 0; i < s.n; i++) {
-		size_t back = (size_t)(h->slices - s.last) + (size_t)(s.n - i);
-		float use = h->timeline[h->ntimeline - back];
-		int level = (int)(use * (SPARK_LEVELS - 1) + 0.5F);
-
-		grid_put(g, row, s.col + i, 1, ui_heat(use), grid_spark(g, level));
+	if (rows < ROWS_FOR_TABLES)
+		return 0;
+	snprintf(text, sizeof(text), " stack map %u/%u", last->counts_used, last->counts_max);
+	col = header_piece(g, row, 0, g->cols, ROLE_DIM, text);
+	snprintf(text, sizeof(text), "  shards %u/%u, %.1f%% full", last->shards_used,
+		 last->shards_max, 100 * share((double)last->words_used, (double)last->words_max));
+	col = header_piece(g, row, col, g->cols, ROLE_DIM, text);
+	if (last->evicted && ui->view != VIEW_UNWIND) { /* which tells it itself */
+		snprintf(text, sizeof(text), "  evicted %u, %.1f/s", last->evicted,
+			 per_second(last, last->evictions));
+		col = header_piece(g, row, col, g->cols, ROLE_WARN, text);
 	}
-	if (ui->frozen)
-		draw_cursor(ui, g, row, &s);
-	else
-		grid_put(g, row, g->cols - 4, 4, ROLE_DIM, "now");
+	snprintf(text, sizeof(text), "  read %.1f ms", (double)last->drain_ns / 1e6);
+	col = header_piece(g, row, col, g->cols, ROLE_DIM, text);
+	snprintf(text, sizeof(text), "  draw %.1f ms", (double)ui->draw_ns / 1e6);
+	if (ui->draw_ns)
+		header_piece(g, row, col, g->cols, ROLE_DIM, text);
+	return 1;
 }
+
+bool header_full(const struct header *h, char *to, size_t size)
+{
+	const struct profile_health *last = &h->last;
+	double map = share((double)last->counts_used, (double)last->counts_max);
+	double words = share((double)last->words_used, (double)last->words_max);
+
+	to[0] = '\0';
+	if (map > NEARLY_FULL)
+		snprintf(to, size, "the stack map is %.0f%% full: %s", 100 * map,
+			 reasons_loss(LOSS_COUNTS_FULL)->remedy);
+	else if (last->evictions)
+		snprintf(to, size,
+			 "unwind tables in use are evicted, %.1f a second: --shards gives them "
+			 "more room",
+			 per_second(last, last->evictions));
+	else if (words > NEARLY_FULL)
+		snprintf(to, size,
+			 "the shards are %.0f%% full: --shards gives the tables more room",
+			 100 * words);
+	return to[0] != '\0';
+}
+
+/* --- tabs ------------------------------------------------------------------------------------- */
 
 static const int numbers[VIEW_COUNT] = {
 #define VIEW_NUMBER(id, number, title, name) [VIEW_##id] = number,
@@ -348,29 +333,15 @@ static enum tabs tabs_for(const struct ui *ui, const struct grid *g)
 	return 1 + 3 * (VIEW_COUNT - 1) + 1 + current <= g->cols ? TABS_NUMBERED : TABS_ALONE;
 }
 
-/* What is sampled, and how many tagged processes the other views add up. */
+/* What is sampled, unless a chip says it. */
 static void draw_whose(const struct ui *ui, struct grid *g, int row, int from)
 {
 	const struct profile_health *last = &ui->header.last;
-	enum role roles[] = {last->filtering ? ROLE_TAG : ROLE_DIM, ROLE_TAG};
-	char texts[2][64] = {"", ""};
-	int end = g->cols;
+	const char *text = "machine ";
+	int width = grid_width(g, text);
 
-	if (last->filtering)
-		snprintf(texts[0], sizeof(texts[0]), "attached %u/%u ", last->nattached,
-			 last->nprocs);
-	else if (last->ncpus)
-		snprintf(texts[0], sizeof(texts[0]), "whole machine ");
-	if (ui->selection->tags.count)
-		snprintf(texts[1], sizeof(texts[1]), "tagged %zu ", ui->selection->tags.count);
-	for (int i = 0; i < 2; i++) {
-		int width = grid_width(g, texts[i]);
-
-		if (!width || from + 2 + width > end)
-			continue;
-		grid_put(g, row, end - width, width, roles[i], texts[i]);
-		end -= width + 1;
-	}
+	if (!last->filtering && last->ncpus && from + 2 + width <= g->cols)
+		grid_put(g, row, g->cols - width, width, ROLE_DIM, text);
 }
 
 static void draw_tabs(const struct ui *ui, struct grid *g, int row)
@@ -396,21 +367,45 @@ static void draw_tabs(const struct ui *ui, struct grid *g, int row)
 	draw_whose(ui, g, row, col);
 }
 
+/* Chips that have no room in the title, and what the filter keeps here. */
+static void draw_chips(const struct ui *ui, struct grid *g, int row, const struct chip *chips,
+		       size_t n)
+{
+	const struct filter *f = &ui->selection->filter;
+	const char *what = f->set ? selection_meaning(ui) : NULL;
+	int col = chips_draw(g, row, 0, g->cols - 1, chips, n), width;
+	char text[160], clears[64];
+
+	if (!what)
+		return;
+	hints_words(&ui->config.keys, ACTION_BACK, "clears ", clears, sizeof(clears));
+	snprintf(text, sizeof(text), "%s %s; %% is of all. %s", f->negated ? "hides" : "keeps",
+		 what, clears);
+	width = grid_width(g, text);
+	if (width <= g->cols - col - 2)
+		grid_put(g, row, g->cols - width, width, ROLE_DIM, text);
+}
+
 int header_draw(const struct ui *ui, struct grid *g)
 {
-	int row = 1;
+	struct chip chips[CHIP_COUNT];
+	size_t n = chips_list(ui, chips);
+	int row = 1, tall = g->rows >= ROWS_FOR_TWO ? 2 : 1;
 
-	draw_title(ui, g);
-	if (g->rows >= ROWS_FOR_BARS) {
-		draw_bars(ui, g);
-		row = 4;
+	n = draw_title(ui, g, chips, n);
+	if (g->rows >= ROWS_FOR_METERS) {
+		row += header_draw_meters(ui, g, row);
+		header_draw_timeline(ui, g, row, tall);
+		row += tall;
 	} else if (g->rows >= ROWS_FOR_STATE) {
-		draw_state(ui, g, row++);
+		/* There is no other way to see where in time the view is. */
+		if (ui->frozen)
+			header_draw_timeline(ui, g, row++, 1);
+		else
+			draw_state(ui, g, row++);
 	}
-	if (g->rows >= ROWS_FOR_TIME)
-		draw_timeline(ui, g, row++);
-	else if (ui->frozen && g->rows >= ROWS_FOR_STATE) /* there is no other way to see where */
-		draw_timeline(ui, g, row - 1);
-	draw_tabs(ui, g, row);
-	return row + 1;
+	draw_tabs(ui, g, row++);
+	if (n && g->rows >= ROWS_FOR_CHIPS)
+		draw_chips(ui, g, row++, chips, n);
+	return row;
 }

@@ -14,6 +14,17 @@
 #define TIMELINE_MAX 640 /* slices: ten minutes of seconds, and a margin */
 
 struct ui;
+struct zone;
+
+/* The timeline of what is in view, if that is not everything: CPU use by slice, at its number
+ * modulo TIMELINE_MAX. */
+struct scope_line {
+	bool on;	/* not everything is in view */
+	bool waits;	/* slices that are kept have not been counted yet */
+	uint64_t scope; /* what was counted: another one starts over */
+	uint64_t slice[TIMELINE_MAX];
+	float use[TIMELINE_MAX];
+};
 
 /* What the header shows, copied from the profile. */
 struct header {
@@ -22,19 +33,38 @@ struct header {
 	bool replayed;		   /* replay is valid */
 	struct profile_replay replay;
 	uint64_t slices;
-	float timeline[TIMELINE_MAX];
+	float timeline[TIMELINE_MAX]; /* of slices up to number `slices`; < 0: not known */
 	size_t ntimeline;
+	struct scope_line line;
+	struct cpu_use use[CPU_USE_MAX]; /* of slice `last`; none: not known */
+	size_t nuse;
+	uint64_t use_time; /* of that slice */
+	bool recording;	   /* a session is being written */
 };
 
 /* The lock is held. */
 void header_load(struct header *h, const struct profile *p);
 /* Only the timeline; the lock is held. */
 void header_load_timeline(struct header *h, const struct profile *p);
-/* Draws title, state and tabs at the top; returns the rows used. */
+/* What the CPUs did in the slice of h->last; the lock is held. */
+void header_load_use(struct header *h, const struct profile *p);
+/*
+ * The timeline becomes that of what is in view. Counts new slices only, and so much at a time that
+ * a key does not wait: line.waits says that there is more. The lock is held.
+ */
+void header_load_scope(struct ui *ui, const struct profile *p);
+/* Draws title, meters, timeline, tabs and chips at the top; returns the rows used. */
 int header_draw(const struct ui *ui, struct grid *g);
 /* True if the loss is large enough to distort shares: some ticks are always late. */
 bool header_tells(const struct profile_health *health, enum loss loss);
 /* One line for losses, by cause and with a remedy; false: nothing was lost lately. */
 bool header_loss(const struct header *h, char *to, size_t size);
+/* A table of stacktop's own that is full or nearly so, with a remedy; false: there is none. */
+bool header_full(const struct header *h, char *to, size_t size);
+/* stacktop's own tables and times, at the top of a view about these that has so many rows. Returns
+ * the rows used. */
+int header_draw_tables(const struct ui *ui, struct grid *g, int row, int rows);
+/* The number of the slice at a column of the timeline, which the zone is. */
+uint64_t header_slice_at(const struct ui *ui, const struct zone *zone, int col);
 
 #endif

@@ -154,6 +154,24 @@ static unsigned int move(struct ui *ui, double seconds)
 	return UI_RELOAD;
 }
 
+unsigned int scrub_point(struct ui *ui, uint64_t slice, bool drag)
+{
+	struct scrub *s = &ui->scrub;
+	bool there = slice >= 1;
+
+	if (!there || (ui->frozen && drag && slice == s->at))
+		return UI_REDRAW;
+	if (!ui->frozen && freeze(ui) != UI_RELOAD)
+		return UI_REDRAW;
+	if (!drag) {
+		s->mark = 0;
+	} else if (!s->mark) {
+		s->mark = s->at;
+		s->mark_time = s->time;
+	}
+	return go_slice(ui, slice);
+}
+
 static unsigned int mark(struct ui *ui)
 {
 	struct scrub *s = &ui->scrub;
@@ -379,6 +397,7 @@ void scrub_load(struct ui *ui, struct profile *p)
 	there = query_slice_health(p, s->at, &health);
 	if (there)
 		ui->header.last = health;
+	header_load_use(&ui->header, p);
 	s->slices = query_keeps_slices(p, SPAN_MOMENT);
 	/* A slice without samples may have counted per CPU all the same. */
 	s->cpus = s->slices && (ui->header.last.by_cpu || query_knows_cpus(p, SPAN_MOMENT));
@@ -414,7 +433,10 @@ static void age_text(const struct ui *ui, uint64_t time, char *to, size_t size)
 	if (!ui->header.replayed && ui->now > now)
 		now = ui->now;
 	seconds = now > time ? (now - time + NS_PER_SEC / 2) / NS_PER_SEC : 0;
-	snprintf(to, size, "-%02llu:%02llu", seconds / 60, seconds % 60);
+	if (seconds < 60)
+		snprintf(to, size, "-%llus", seconds);
+	else
+		snprintf(to, size, "-%llum%llus", seconds / 60, seconds % 60);
 }
 
 void scrub_age(const struct ui *ui, char *to, size_t size)

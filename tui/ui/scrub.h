@@ -34,6 +34,7 @@ struct scrub {
 	uint64_t base[2];    /* slices that are the baseline; 0: it is not of slices */
 	char base_name[64];  /* "10 s to 14:03:09"; "" there is no baseline */
 	bool diff;	     /* the difference is shown */
+	bool dragged;	     /* the last click was on the timeline */
 	struct history kept; /* when the timeline was read */
 };
 
@@ -41,13 +42,15 @@ struct scrub {
 bool scrub_moves(const struct ui *ui, enum action action);
 /* What a key about time means; 0: it is about something else. Returns enum ui_flags. */
 unsigned int scrub_act(struct ui *ui, enum action action);
+/* Freezes the view at that slice; drag: at the range from where it was before to there. */
+unsigned int scrub_point(struct ui *ui, uint64_t slice, bool drag);
 /* A session becomes the baseline, as soon as it is read; its difference is shown from then on. */
 unsigned int scrub_baseline(struct ui *ui, const char *path);
 /* What the header shows of a frozen view; the lock is held. */
 void scrub_load(struct ui *ui, struct profile *p);
 /* A recording has gone on behind a frozen view; the lock is held. */
 void scrub_wait(struct ui *ui, const struct profile *p);
-/* "-00:12", with the range that is marked, too. */
+/* "-12s" or "-2m28s", with the range that is marked, "-30s..-12s". */
 void scrub_age(const struct ui *ui, char *to, size_t size);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/hints.h"
 #include "tui/ui/ui.h"
 
 struct selection *selection_new(void)
@@ -173,6 +172,64 @@ bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
 	return !selection_query(ui, p, q, VIEW_BIT(ui->view) & IN_CALLS);
 }
 
+/* Of a view of processes, which has rows for all of them. */
+static int filter_in_view(const struct ui *ui, const struct profile *p)
+{
+	struct selection *s = ui->selection;
+	int err;
+
+	s->scope = (struct sample_filter){0};
+	s->kept = (struct sample_filter){0};
+	if (!s->filter.set || !selection_meaning(ui))
+		return 0;
+	if (s->filter.of == FILTER_OF_FUNC || s->filter.of == FILTER_OF_END)
+		return judge_funcs(s, p);
+	if (s->filter.of == FILTER_OF_CPU) {
+		err = cpuset_judge(&s->cpus, &s->filter, p, s->stale);
+		s->stale &= err != 0;
+		s->kept.cpus = s->cpus.cpus;
+		s->kept.ncpus = s->cpus.ncpus;
+		return err;
+	}
+	err = query_judge_procs(p, &s->procs, is_kept, &s->filter);
+	s->kept.procs = s->procs.pass;
+	s->kept.nprocs = s->procs.count;
+	return err;
+}
+
+static bool narrows(const struct sample_filter *s)
+{
+	return s && (s->procs || s->tid || s->cpus || s->funcs);
+}
+
+bool selection_in_view(const struct ui *ui, const struct profile *p, struct query *q,
+		       bool *narrowed)
+{
+	const unsigned int view = VIEW_BIT(ui->view);
+	const bool zooms = ui->zoom.on && !(view & (IN_PROCS | IN_SHARDS));
+	bool there = true;
+
+	*q = selection_all(ui);
+	*narrowed = zooms;
+	if (zooms) {
+		q->proc = query_find_proc(p, ui->zoom.pid, ui->zoom.image);
+		there = q->proc != QUERY_ALL;
+	}
+	if (view & (IN_PROCS | IN_UNWIND | IN_SHARDS)) {
+		there &= !filter_in_view(ui, p);
+		q->scope = &ui->selection->scope;
+		q->filter = &ui->selection->kept;
+	} else {
+		there &= !selection_query(ui, p, q, true);
+	}
+	if (view & (IN_UNWIND | IN_SHARDS))
+		q->hide_user = false;
+	*narrowed |= q->hide_user || narrows(q->scope) || narrows(q->filter);
+	if (!narrows(q->filter))
+		q->filter = NULL;
+	return there;
+}
+
 /* --- keys ------------------------------------------------------------------------------------ */
 
 unsigned int selection_ask(struct ui *ui, enum action action)
@@ -192,6 +249,11 @@ unsigned int selection_filter(struct ui *ui, const char *text)
 	}
 	if (filter_doubt(text, why, sizeof(why)))
 		ui_notice(ui, "%s", why);
+	else if (text[0] && selection_meaning(ui))
+		ui_notice(ui, "the filter %s %s; %% is of all",
+			  ui->selection->filter.negated ? "hides" : "keeps", selection_meaning(ui));
+	else if (text[0])
+		ui_notice(ui, "the filter has no effect in this view");
 	ui->selection->stale = true;
 	if (bycpu_chosen(ui))
 		bycpu_wanted(ui);
@@ -278,33 +340,6 @@ const char *selection_meaning(const struct ui *ui)
 	if (of == FILTER_OF_END)
 		return "stacks that ended so";
 	return view & IN_CALLS ? "paths with such a frame" : "functions";
-}
-
-bool selection_draw(const struct ui *ui, struct grid *g, int row)
-{
-	const struct filter *f = &ui->selection->filter;
-	const char *what = selection_meaning(ui);
-	char text[160], clears[32];
-	int col, room, width;
-
-	if (!f->set)
-		return false;
-	hints_words(&ui->config.keys, ACTION_BACK, "clears ", clears, sizeof(clears));
-	if (what)
-		snprintf(text, sizeof(text), "%s %s; %% is of all. %s",
-			 f->negated ? "hides" : "keeps", what, clears);
-	else
-		snprintf(text, sizeof(text), "has no effect in this view. %s", clears);
-	col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Filter: ");
-	/* The filter itself matters more than the words about it. */
-	room = g->cols - col - grid_width(g, f->text) - 2;
-	if (!what && grid_width(g, text) > room)
-		snprintf(text, sizeof(text), "no effect here");
-	width = grid_width(g, text);
-	if (width <= room)
-		grid_put(g, row, g->cols - width, width, ROLE_DIM, text);
-	grid_put(g, row, col, g->cols - col, ROLE_MATCH, f->text);
-	return true;
 }
 
 const char *selection_nothing(const struct ui *ui)

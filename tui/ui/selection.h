@@ -17,7 +17,6 @@
 #include "tui/screen/keys.h"
 #include "tui/query/query.h"
 
-struct grid;
 struct ui;
 
 /* The processes that were tagged, to look at their sum. */
@@ -58,6 +57,14 @@ struct query selection_all(const struct ui *ui);
  */
 int selection_query(const struct ui *ui, const struct profile *p, struct query *q, bool paths);
 
+/*
+ * The query of the samples that the view is about, in any slice, with the filter as a filter of
+ * samples; *narrowed: not all are. False: the process that was zoomed into is gone, or there is no
+ * memory. The lock is held; good until the next query.
+ */
+bool selection_in_view(const struct ui *ui, const struct profile *p, struct query *q,
+		       bool *narrowed);
+
 /* The function has a row where rows are functions, in spite of the filter and the module that is
  * zoomed into. */
 bool selection_keeps_func(const struct ui *ui, const struct profile_func *func);
@@ -78,8 +85,6 @@ unsigned int selection_untag(struct ui *ui);
 /* What the filter keeps or hides in the view that is shown: "processes"; NULL: it means nothing
  * there. */
 const char *selection_meaning(const struct ui *ui);
-/* The filter and what it means in this view into a row; false: there is none. */
-bool selection_draw(const struct ui *ui, struct grid *g, int row);
 /* Why a view of stacks has nothing to show, in a few words. */
 const char *selection_nothing(const struct ui *ui);
 

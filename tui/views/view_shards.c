@@ -337,6 +337,9 @@ static void shards_draw(struct ui *ui, struct grid *g, int top, int rows)
 	struct shards_view *v = ui->state[VIEW_SHARDS];
 	int above;
 
+	above = header_draw_tables(ui, g, top, rows);
+	top += above;
+	rows -= above;
 	if (!v->inventory || !v->list.count) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
 			 ui->header.replayed ? "This session has no shards yet."

@@ -369,8 +369,7 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 		const struct walk_ends *, struct panel_writer *) = {draw_samples, draw_ticks,
 								    draw_ends, draw_costs};
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	int books = rows >= ROWS_FOR_ALL ? LOSS_PANEL_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
-	int words = rows >= ROWS_FOR_ALL ? draw_words(v, g, 0, 0) : rows >= ROWS_FOR_WORDS ? 1 : 0;
+	int books, words, tables;
 
 	if (v->inspector.open) {
 		inspector_draw(ui, &v->inspector, g, top, rows);
@@ -380,6 +379,11 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE, "Nothing has been sampled yet.");
 		return;
 	}
+	tables = header_draw_tables(ui, g, top, rows);
+	top += tables;
+	rows -= tables;
+	books = rows >= ROWS_FOR_ALL ? LOSS_PANEL_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
+	words = rows >= ROWS_FOR_ALL ? draw_words(v, g, 0, 0) : rows >= ROWS_FOR_WORDS ? 1 : 0;
 	if (words > 1 && words > rows / WORDS_SHARE)
 		words = rows / WORDS_SHARE;
 	for (int i = 0; i < books; i++)

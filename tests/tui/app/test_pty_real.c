@@ -376,6 +376,57 @@ static void real_binary_sums_what_is_tagged(void **state)
 	session_end(s);
 }
 
+static void wait_until_gone(struct session *s, const char *text)
+{
+	for (int64_t until = now_ms() + PATIENCE; strstr(screen_text(s), text); pump(s, 50))
+		if (now_ms() > until)
+			fail_msg("'%s' is still there:\n%s", text, s->text);
+}
+
+/* What changes the meaning of numbers stands in the header until it is taken back. */
+static void real_binary_has_chips(void **state)
+{
+	const char *binary = real_binary();
+	const char *argv[] = {binary, NULL};
+	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
+	char attach[64];
+	struct session *s;
+	pid_t child;
+
+	(void)state;
+	child = busy_child("pty-chip", pty_busy_one);
+	s = session_start(24, 80, argv, env);
+	wait_for(s, "Functions of");
+	wait_for(s, "cpu0 [");
+	wait_for(s, " now");
+	snprintf(attach, sizeof(attach), "KA%d\r", (int)child);
+	session_type(s, attach);
+	wait_for(s, "[attached 1/");
+	session_type(s, "2\\pty_busy\r");
+	wait_for(s, "[filter pty_busy]");
+	wait_for(s, "max ");
+	session_type(s, "z");
+	wait_for(s, "[frozen -");
+	session_type(s, "3");
+	wait_for(s, "[3 Tree]");
+	assert_non_null(strstr(screen_text(s), "[-kernel] [attached 1/"));
+	session_type(s, "r");
+	wait_for(s, "LIVE");
+	session_type(s, "r");
+	wait_until_gone(s, "[filter");
+	session_type(s, "r");
+	wait_until_gone(s, "[attached");
+	session_type(s, "r");
+	wait_until_gone(s, "[-kernel]");
+	session_type(s, "r");
+	wait_for(s, "nothing to take back");
+	session_type(s, "q");
+	assert_int_equal(state_next(s), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	session_end(s);
+}
+
 /* Twenty seconds of the made-up machine. */
 static void write_session(const char *path)
 {
@@ -485,6 +536,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(real_binary_shows_this_machine),
 		cmocka_unit_test(real_binary_inspects_a_walk),
 		cmocka_unit_test(real_binary_sums_what_is_tagged),
+		cmocka_unit_test(real_binary_has_chips),
 		cmocka_unit_test(real_binary_replays_a_session),
 		cmocka_unit_test(real_binary_tells_a_session),
 	};

@@ -182,7 +182,8 @@ static void mouse_is_taken_and_given_back(void **state)
 
 	(void)state;
 	wait_for(s, "nginx: wor");
-	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1006h"); pump(s, 20))
+	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1002h\033[?1006h");
+	     pump(s, 20))
 		assert_true(now_ms() < until);
 	click_on(s, "3 Tree");
 	wait_for(s, "[3 Tree]");
@@ -200,7 +201,8 @@ static void mouse_is_taken_and_given_back(void **state)
 	wait_for(s, "[1 Procs]");
 	session_type(s, "\x05");
 	wait_for(s, "the terminal has the mouse");
-	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1000l"); pump(s, 20))
+	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1002l\033[?1000l");
+	     pump(s, 20))
 		assert_true(now_ms() < until);
 	session_type(s, "\x05");
 	session_type(s, "q");

@@ -225,7 +225,7 @@ static void press(struct rig *m)
 
 	m->keys[m->typed++ % LAST_KEYS] = key;
 	if (rnd(m, 25) == 0) {
-		struct mouse mouse = {(enum mouse_kind)rnd(m, 3),
+		struct mouse mouse = {(enum mouse_kind)rnd(m, 4),
 				      (int)rnd(m, (uint32_t)m->t->g->rows),
 				      (int)rnd(m, (uint32_t)m->t->g->cols), rnd(m, 3) == 0};
 

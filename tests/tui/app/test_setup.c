@@ -393,7 +393,7 @@ static void setup_changes_settings(void **state)
 	assert_true(ui_key(t->ui, KEYCODE_ESCAPE) & UI_SAVE);
 	assert_shows(t, "[1 Procs]");
 	assert_hides(t, "LAST ");
-	assert_shows(t, "window 20 s  every 2.0 s");
+	assert_shows(t, "last 20 s  every 2.0 s");
 	/* Without a change nothing is written. */
 	type(t, "o");
 	assert_false(ui_key(t->ui, KEYCODE_ESCAPE) & UI_SAVE);
@@ -404,28 +404,28 @@ static void window_has_any_span(void **state)
 {
 	struct typist *t = *state;
 
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	type(t, "2");
 	assert_shows(t, "1000 [");
 	type(t, ":window 5\n");
-	assert_shows(t, "window 5 s");
+	assert_shows(t, "last 5 s");
 	assert_shows(t, "500 [");
 	type(t, ":window 60\n");
-	assert_shows(t, "window 60 s");
+	assert_shows(t, "last 60 s");
 	assert_shows(t, "1200 [");
 	type(t, "m");
-	assert_shows(t, "weighs all since zero");
+	assert_shows(t, "[all since zero]");
 	type(t, "m");
-	assert_shows(t, "weighs decay 30 s");
+	assert_shows(t, "[decay 30 s]");
 	type(t, "m");
 	assert_shows(t, "shows the last 60 s");
 	type(t, ":window 0\n");
 	assert_shows(t, "'0' is not a whole number from 1 to 300");
 	type(t, ":window 301\n:window 2.5\n");
 	assert_shows(t, "'2.5' is not a whole number from 1 to 300");
-	assert_shows(t, "window 60 s");
+	assert_shows(t, "last 60 s");
 	type(t, ":window total\n");
-	assert_shows(t, "weighs all since zero");
+	assert_shows(t, "[all since zero]");
 }
 
 /* Each title once, though tables of a view share some, and hidden in all of them. */

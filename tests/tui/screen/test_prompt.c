@@ -87,7 +87,7 @@ static void each_prompt_has_its_own(void **state)
 	assert_line(t, "postgres");
 	up(t);
 	type(t, "x\n");
-	assert_shows(t, "Filter: nginxx");
+	assert_shows(t, "[filter nginxx]");
 }
 
 static void what_is_typed_is_not_lost(void **state)

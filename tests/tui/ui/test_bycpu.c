@@ -279,7 +279,7 @@ static void a_cpu_is_kept_in_all_views(void **state)
 	feed_cpus(t, SLICES, true);
 	grid_resize(t->g, 40, 150);
 	press(t, "Wgjj\n"); /* CPU 1 */
-	assert_shows(t, "Filter: cpu:1");
+	assert_shows(t, "[cpu 1]");
 	assert_hides(t, " 5310 ");
 	assert_share(t, " 4121 ", of_second(1, "ngx_parse_header"), 99);
 	assert_line(t, " 7781 ", " 9.1 ");
@@ -337,7 +337,7 @@ static void cpus_need_the_window(void **state)
 	press(t, "m");
 	assert_shows(t, "only known in the window");
 	press(t, "\033m");
-	assert_shows(t, "weighs all");
+	assert_shows(t, "[all since zero]");
 	press(t, "W");
 	assert_shows(t, "cpu12");
 	press(t, "m");
@@ -355,32 +355,32 @@ static void the_label_is_of_what_is_shown(void **state)
 
 	feed_cpus(t, SLICES, false);
 	press(t, "m");
-	assert_shows(t, "weighs all since zero");
+	assert_shows(t, "[all since zero]");
 	press(t, "\\cpu:0\n");
 	feed_cpus(t, SLICES, true); /* is known from now on */
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	press(t, ":set window total\n");
 	assert_shows(t, "CPUs are only known in the window");
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	assert_hides(t, "all since zero");
 	press(t, "2");
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	assert_share(t, "ngx_parse_header", of_second(0, "ngx_parse_header"), of_second(-1, NULL));
 	press(t, "\033");
-	assert_shows(t, "weighs all since zero");
+	assert_shows(t, "[all since zero]");
 	/* frozen with the total, which has no CPUs: these are chosen meanwhile */
 	press(t, "z\\cpu:0\n");
 	assert_shows(t, "z shows it");
-	assert_shows(t, "weighs all since zero");
+	assert_shows(t, "[all since zero]");
 	press(t, "z");
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	assert_share(t, "ngx_parse_header", of_second(0, "ngx_parse_header"), of_second(-1, NULL));
 	press(t, "\0331");
 	press(t, ":set window sliding\nH:set window total\n");
 	assert_shows(t, "threads are only known in the window");
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	press(t, "H");
-	assert_shows(t, "weighs all since zero");
+	assert_shows(t, "[all since zero]");
 }
 
 /* Of a moment that is long ago the reason is another one. */

@@ -28,12 +28,15 @@ static void keys_of_the_person_are_named(void **state)
 	assert_shows(t, "! 8% of user stacks are not complete: 7 shows why");
 	assert_shows(t, "   Esc goes one level out");
 	filter(t, "nginx");
+	t->ui->notice_until = 0;
+	grid_resize(t->g, 24, 70);
 	assert_shows(t, "% is of all. Esc clears");
 	assert_int_equal(keymap_bind(keys, 'e', ACTION_BACK, true, &other), 0);
 	assert_int_equal(keymap_bind(keys, 'f', ACTION_VIEW_7, true, &other), 0);
 	assert_int_equal(keymap_bind(keys, 'X', ACTION_NONE, true, &other), 0);
 	assert_shows(t, "   e goes one level out");
 	assert_shows(t, "% is of all. e clears");
+	grid_resize(t->g, 30, 100);
 	assert_shows(t, "not complete: f shows why");
 	press(t, "zB");
 	assert_shows(t, " the baseline is 10 s to 14:03:21\n");
@@ -57,7 +60,7 @@ static void the_number_of_tags_is_told(void **state)
 	}
 	press(t, "g ");
 	grid_resize(t->g, 30, 100);
-	assert_shows(t, "tagged 1  whole machine\n");
+	assert_shows(t, "(tagged 1)");
 }
 
 static void tagged_ones_are_summed(void **state)
@@ -152,11 +155,11 @@ static void processes_are_filtered_by_column(void **state)
 			snprintf(hides, sizeof(hides), " %s ", cases[i].hides);
 			assert_shows(t, keeps);
 			assert_hides(t, hides);
-			assert_shows(t, "Filter:");
+			assert_shows(t, "[filter ");
 			assert_shows(t, cases[i].text);
 			press(t, "\033");
 			assert_shows(t, hides);
-			assert_hides(t, "Filter:");
+			assert_hides(t, "[filter ");
 			press(t, frozen ? "z" : "");
 		}
 	}
@@ -240,13 +243,13 @@ static void what_is_no_filter_is_told(void **state)
 	filter(t, "nginx");
 	filter(t, "(");
 	assert_shows(t, "Unmatched (");
-	assert_shows(t, "Filter: nginx");
+	assert_shows(t, "[filter nginx]");
 	filter(t, "comm:");
 	assert_shows(t, "nothing to look for");
 	filter(t, "std::x"); /* no column */
 	assert_shows(t, "The filter keeps no process");
 	filter(t, "");
-	assert_hides(t, "Filter:");
+	assert_hides(t, "[filter ");
 }
 
 /* What looks like a column and is none is searched all the same, and told. */
@@ -265,7 +268,7 @@ static void a_column_that_there_is_not_is_told(void **state)
 	filter(t, "foo:bar");
 	assert_shows(t,
 		     "no column \"foo\": searched as text; columns are comm, command, user, pid,");
-	assert_shows(t, "Filter: foo:bar");
+	assert_shows(t, "[filter foo:bar]");
 	assert_shows(t, "The filter keeps no process");
 	filter(t, "!Comm:nginx");
 	assert_shows(t, "no column \"Comm\": ");
@@ -309,12 +312,12 @@ static void other_views_are_filtered(void **state)
 	filter(t, "!comm:nginx");
 	assert_hides(t, "4121");
 	press(t, "6");
-	assert_shows(t, "has no effect in this view");
+	assert_shows(t, "(filter !comm:nginx)");
 	grid_resize(t->g, 15, 60);
-	assert_shows(t, "no effect here");
-	filter(t, "!comm:nginx|a-name-that-leaves-no-room-for-words");
-	assert_hides(t, "no effect here");
-	assert_shows(t, "leaves-no-room-for-words");
+	assert_shows(t, "(filter !comm:nginx)");
+	filter(t, "!comm:nginx|a-name-that-leaves-no-room-for-words-behind-it");
+	assert_shows(t, "the filter has no effect in this view");
+	assert_shows(t, "(filter !comm:nginx|a-name-that-leaves-no-room-for-");
 	grid_resize(t->g, 30, 100);
 }
 
@@ -409,7 +412,7 @@ static void users_have_a_key(void **state)
 	struct typist *t = *state;
 
 	press(t, "ju\n");
-	assert_shows(t, "Filter: user:^postgres$");
+	assert_shows(t, "[filter user:^postgres$]");
 	assert_hides(t, " 4121 ");
 	press(t, "u\b");
 	press(t, "\033");
@@ -420,7 +423,7 @@ static void users_have_a_key(void **state)
 	assert_shows(t, "ngx_parse_header");
 	/* all but one, as for the other filters */
 	press(t, "1u!postgres\n");
-	assert_shows(t, "Filter: !user:postgres");
+	assert_shows(t, "[filter !user:postgres]");
 	assert_hides(t, " 5310 ");
 	assert_shows(t, " 4121 ");
 	/* a group has processes of many users */

@@ -116,7 +116,7 @@ static void a_zoomed_thread_needs_the_window(void **state)
 	setup_apply(t->ui, "window");
 	ui_refresh(t->ui);
 	assert_shows(t, "threads are only known in the window");
-	assert_shows(t, "window 10 s");
+	assert_shows(t, "last 10 s");
 	assert_share(t, "rare_one", rare, writev + rare);
 	press(t, "m");
 	assert_shows(t, "H and Esc join them");
@@ -132,13 +132,13 @@ static void threads_that_were_left_are_forgotten(void **state)
 	press(t, "m");
 	assert_shows(t, "only known in the window");
 	press(t, "1\033Hm");
-	assert_shows(t, "weighs all");
+	assert_shows(t, "[all since zero]");
 	press(t, "mmHgjjTHm");
 	assert_shows(t, "thread 4133");
 	assert_shows(t, "only known in the window");
 	press(t, "7\033");
 	press(t, "m");
-	assert_shows(t, "weighs all");
+	assert_shows(t, "[all since zero]");
 }
 
 static void a_module_is_zoomed_into(void **state)
