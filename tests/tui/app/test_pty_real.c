@@ -394,7 +394,7 @@ static void real_binary_has_chips(void **state)
 	pid_t child;
 
 	(void)state;
-	child = busy_child("pty-chip", pty_busy_one);
+	child = busychild_new("pty-chip", pty_busy_one);
 	s = session_start(24, 80, argv, env);
 	wait_for(s, "Functions of");
 	wait_for(s, "cpu0 [");

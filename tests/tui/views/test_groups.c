@@ -254,7 +254,7 @@ static void the_tree_puts_parents_above_with_sums(void **state)
 		/* The functions of all below. */
 		assert_shows(t, "work_3");
 		assert_shows(t, "work_2");
-		text = strstr(screen(t), "Functions of");
+		text = strstr(screen(t), "bash and below");
 		assert_null(strstr(text, "work_4"));
 		type(t, "jj");
 		assert_cursor_on(t, "gcc");
