@@ -114,8 +114,10 @@ static uint32_t name_target(struct listing_maker *m, uint64_t target)
 	return string_add(m, text, strlen(text));
 }
 
-static int insn_add(struct listing_maker *m, const struct disasm_insn *from)
+static int insn_add(struct listing_maker *m, struct disasm *d, const struct disasm_insn *from,
+		    const uint8_t *bytes)
 {
+	char att[DISASM_TEXT];
 	struct listing *l = m->l;
 	struct listing_insn *to;
 	bool inside;
@@ -126,12 +128,15 @@ static int insn_add(struct listing_maker *m, const struct disasm_insn *from)
 	*to = (struct listing_insn){.addr = from->addr,
 				    .size = from->size,
 				    .kind = (uint8_t)from->kind,
+				    .att = LISTING_NONE,
 				    .name = LISTING_NONE,
 				    .to = LISTING_NONE,
 				    .line = LISTING_NONE};
 	to->text = string_add(m, from->text, strlen(from->text));
 	if (to->text == LISTING_NONE)
 		return -ENOMEM;
+	if (disasm_att(d, from, bytes, att))
+		to->att = string_add(m, att, strlen(att));
 	inside = from->target >= l->start && from->target < l->end;
 	if (from->has_target && (!inside || from->target == l->start))
 		to->name = name_target(m, from->target);
@@ -147,7 +152,7 @@ static int disassemble(struct listing_maker *m)
 
 	for (size_t at = 0; !err && at < m->size; at += insn.size) {
 		disasm_one(d, m->l->start + at, m->bytes + at, m->size - at, &insn);
-		err = is_cancelled(m) ? -ECANCELED : insn_add(m, &insn);
+		err = is_cancelled(m) ? -ECANCELED : insn_add(m, d, &insn, m->bytes + at);
 		if (err || !insn.has_target || insn.kind != DISASM_JUMP)
 			continue;
 		if (!targets)

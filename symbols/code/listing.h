@@ -23,7 +23,8 @@ struct listing_insn {
 	uint64_t addr; /* in the ELF file */
 	uint8_t size;  /* bytes */
 	uint8_t kind;  /* enum disasm_kind */
-	uint32_t text; /* of the strings */
+	uint32_t text; /* of the strings: in Intel's order */
+	uint32_t att;  /* of the strings: in AT&T's; LISTING_NONE: it is the same */
 	uint32_t name; /* of the strings: name of the target outside; LISTING_NONE: unknown */
 	uint32_t to;   /* index of a jump's target inside; LISTING_NONE */
 	uint32_t line; /* of the lines; LISTING_NONE */

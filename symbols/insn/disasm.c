@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if __has_include(<capstone/capstone.h>)
 #include <capstone/capstone.h>
@@ -31,6 +32,8 @@ static void as_data(uint64_t addr, const uint8_t *bytes, size_t size, size_t uni
 struct disasm {
 	csh handle;
 	cs_insn *insn;
+	csh att; /* in the other syntax */
+	cs_insn *att_insn;
 	size_t unit; /* bytes that are not an instruction */
 	bool arm64;
 };
@@ -83,6 +86,10 @@ void disasm_free(struct disasm *d)
 		cs_free(d->insn, 1);
 		cs_close(&d->handle);
 	}
+	if (d->att_insn) {
+		cs_free(d->att_insn, 1);
+		cs_close(&d->att);
+	}
 	free(d);
 }
 
@@ -129,6 +136,35 @@ void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t si
 		out->has_target = target_of(d, &out->target);
 	snprintf(out->text, sizeof(out->text), "%s%s%s", d->insn->mnemonic,
 		 d->insn->op_str[0] ? " " : "", d->insn->op_str);
+}
+
+static bool att_open(struct disasm *d)
+{
+	if (d->att_insn)
+		return true;
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->att) != CS_ERR_OK)
+		return false;
+	/* A library without that syntax refuses. */
+	if (cs_option(d->att, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT) == CS_ERR_OK)
+		d->att_insn = cs_malloc(d->att);
+	if (!d->att_insn)
+		cs_close(&d->att);
+	return d->att_insn != NULL;
+}
+
+bool disasm_att(struct disasm *d, const struct disasm_insn *insn, const uint8_t *bytes,
+		char text[DISASM_TEXT])
+{
+	const uint8_t *at = bytes;
+	uint64_t address = insn->addr;
+	size_t left = insn->size;
+
+	if (d->arm64 || insn->kind == DISASM_DATA || !att_open(d) ||
+	    !cs_disasm_iter(d->att, &at, &left, &address, d->att_insn))
+		return false;
+	snprintf(text, DISASM_TEXT, "%s%s%s", d->att_insn->mnemonic,
+		 d->att_insn->op_str[0] ? " " : "", d->att_insn->op_str);
+	return strcmp(text, insn->text) != 0;
 }
 
 static unsigned int writes(unsigned int reg)
@@ -204,6 +240,16 @@ void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t si
 {
 	(void)d;
 	as_data(addr, bytes, size, 1, out);
+}
+
+bool disasm_att(struct disasm *d, const struct disasm_insn *insn, const uint8_t *bytes,
+		char text[DISASM_TEXT])
+{
+	(void)d;
+	(void)insn;
+	(void)bytes;
+	text[0] = '\0';
+	return false;
 }
 
 size_t disasm_effect(struct disasm *d, const uint8_t *bytes, size_t size, unsigned int *does)

@@ -44,6 +44,12 @@ void disasm_free(struct disasm *d);
 /* Reads the instruction at addr, of at most size (> 0) bytes. */
 void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t size,
 		struct disasm_insn *out);
+/*
+ * The text of that instruction in AT&T's order, where it differs from disasm_insn.text: of x86-64
+ * only. False: there is no other.
+ */
+bool disasm_att(struct disasm *d, const struct disasm_insn *insn, const uint8_t *bytes,
+		char text[DISASM_TEXT]);
 
 /* What an instruction does, in bits: DISASM_FLOW is any jump, call or return. */
 #define DISASM_WRITES_SP 1u

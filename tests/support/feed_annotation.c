@@ -10,6 +10,7 @@
 
 struct feed_insn {
 	const char *text;
+	const char *att;  /* in the other syntax; NULL: the same */
 	const char *name; /* of the target; NULL: none */
 	int to;		  /* instruction; -1: none */
 	unsigned int line;
@@ -17,18 +18,18 @@ struct feed_insn {
 };
 
 static const struct feed_insn feed_insns[] = {
-	{"push rbx", NULL, -1, 912, 4, 0},
-	{"mov rbx, rdi", NULL, -1, 912, 0, 0},
-	{"test rsi, rsi", NULL, -1, 913, 11, 0},
-	{"je 0x621c8", NULL, 10, 913, 0, 0},
-	{"movzx eax, byte ptr [rdi]", NULL, -1, 915, 386, 0},
-	{"cmp al, 0x3a", NULL, -1, 916, 129, 0},
-	{"jne 0x621bc", NULL, 8, 916, 3, 0},
-	{"call 0x22010", "memcmp@plt", -1, 918, 0, 22},
-	{"add rdi, 1", NULL, -1, 915, 88, 0},
-	{"jmp 0x621a8", NULL, 2, 915, 7, 0},
-	{"pop rbx", NULL, -1, 922, 2, 0},
-	{"ret", NULL, -1, 0, 5, 0},
+	{"push rbx", "pushq %rbx", NULL, -1, 912, 4, 0},
+	{"mov rbx, rdi", "movq %rdi, %rbx", NULL, -1, 912, 0, 0},
+	{"test rsi, rsi", "testq %rsi, %rsi", NULL, -1, 913, 11, 0},
+	{"je 0x621c8", NULL, NULL, 10, 913, 0, 0},
+	{"movzx eax, byte ptr [rdi]", "movzbl (%rdi), %eax", NULL, -1, 915, 386, 0},
+	{"cmp al, 0x3a", "cmpb $0x3a, %al", NULL, -1, 916, 129, 0},
+	{"jne 0x621bc", NULL, NULL, 8, 916, 3, 0},
+	{"call 0x22010", "callq 0x22010", "memcmp@plt", -1, 918, 0, 22},
+	{"add rdi, 1", "addq $1, %rdi", NULL, -1, 915, 88, 0},
+	{"jmp 0x621a8", NULL, NULL, 2, 915, 7, 0},
+	{"pop rbx", "popq %rbx", NULL, -1, 922, 2, 0},
+	{"ret", "retq", NULL, -1, 0, 5, 0},
 };
 
 static uint32_t feed_string(struct listing *l, uint32_t *at, const char *text)
@@ -80,6 +81,7 @@ struct listing *feed_listing(void)
 			.addr = FEED_START + 4 * i,
 			.size = 4,
 			.text = feed_string(l, &at, from->text),
+			.att = feed_string(l, &at, from->att),
 			.name = feed_string(l, &at, from->name),
 			.to = from->to < 0 ? LISTING_NONE : (uint32_t)from->to,
 			.line = feed_line(l, &at, file, from->line),

@@ -47,6 +47,14 @@ static unsigned int theme(struct ui *ui, const char *rest)
 	return set(ui, text);
 }
 
+static unsigned int syntax(struct ui *ui, const char *rest)
+{
+	char text[PROMPT_TEXT + 8];
+
+	snprintf(text, sizeof(text), "syntax %s", rest);
+	return set(ui, text);
+}
+
 /* :window 30 sets the span, :window total what counts. */
 static unsigned int window(struct ui *ui, const char *rest)
 {
@@ -272,6 +280,7 @@ static const struct command_word {
 	{"set", true, set, "change a setting: set refresh 2"},
 	{"window", true, window, "count the last seconds: window 30; or sliding, or total"},
 	{"theme", true, theme, "use the theme of that name"},
+	{"syntax", true, syntax, "how machine code is written: intel or att"},
 	{"bind", true, bind, "give a key an action: bind F5 flip"},
 	{"unbind", true, unbind, "take a key away"},
 	{"save", false, save, "keep the settings"},
@@ -397,6 +406,7 @@ static void offer_values(struct choices *c, const char *setting, size_t n)
 {
 	static const char *const values[][4] = {{"window", "sliding", "total", NULL},
 						{"units", "cpu", "machine", NULL},
+						{"syntax", "intel", "att", NULL},
 						{"ascii", "no", "yes", NULL},
 						{"mouse", "no", "yes", NULL}};
 

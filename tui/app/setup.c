@@ -45,6 +45,7 @@ static const struct {
 	{"ascii", "draw with ASCII characters only"},
 	{"mouse", "use the mouse; else the terminal selects text with it"},
 	{"units", "CPU% of one CPU, or of the whole machine"},
+	{"syntax", "how machine code is written: as Intel does, or AT&T"},
 };
 
 #define SETTINGS ((int)(sizeof(settings) / sizeof(settings[0])))
@@ -226,6 +227,7 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 	static const char *const yes_no[] = {"no", "yes", NULL};
 	static const char *const windows[] = {"sliding", "total", NULL};
 	static const char *const units[] = {"cpu", "machine", NULL};
+	static const char *const syntaxes[] = {"intel", "att", NULL};
 	struct setup *s = ui->page.state;
 	const char *name = settings[index].name;
 	const char *const *list = strcmp(name, "refresh") == 0	 ? refreshes
@@ -233,6 +235,7 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 				  : strcmp(name, "theme") == 0	 ? theme_embedded()
 				  : strcmp(name, "window") == 0	 ? windows
 				  : strcmp(name, "units") == 0	 ? units
+				  : strcmp(name, "syntax") == 0	 ? syntaxes
 								 : yes_no;
 	char now[CONFIG_HIDE_MAX], why[160];
 

@@ -91,6 +91,7 @@ enum keycode {
 	X(HOTTEST, "hottest", "a", IN_CODE, "",                                                    \
 	  "go to the hottest instruction; again: the next one")                                    \
 	X(TARGET, "target", "Enter", IN_CODE, "", "go to the target of the jump")                  \
+	X(SYNTAX, "syntax", "s", IN_CODE, "", "write the code as Intel does, or AT&T")             \
 	X(BACK, "back", "Esc Backspace", IN_ALL, "", "go back one level")                          \
 	X(TREE_TOGGLE, "toggle", "Enter e", IN_TREE, "", "open or close the node")                 \
 	X(TREE_OPEN, "open", "+", IN_TREE, "", "open the node")                                    \

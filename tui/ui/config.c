@@ -21,10 +21,10 @@
 #define REFRESH_MIN    0.1
 #define REFRESH_MAX    3600.0
 
-static const char *const names[] = {"refresh",	   "window",	  "seconds",	  "theme",
-				    "ascii",	   "mouse",	  "units",	  "hide.procs",
-				    "hide.funcs",  "hide.tree",	  "hide.callers", "hide.shards",
-				    "hide.unwind", "order.procs", "order.funcs",  NULL};
+static const char *const names[] = {
+	"refresh",     "window",      "seconds",     "theme",	    "ascii",	 "mouse",
+	"units",       "syntax",      "hide.procs",  "hide.funcs",  "hide.tree", "hide.callers",
+	"hide.shards", "hide.unwind", "order.procs", "order.funcs", NULL};
 
 const char *const *config_names(void)
 {
@@ -127,6 +127,9 @@ int config_set(struct config *c, const char *name, const char *value, char *why,
 		if (!parse_choice(value, "cpu", "machine", &yes))
 			return refuse(why, size, name, value, "cpu or machine");
 		c->units = yes ? UNITS_MACHINE : UNITS_CPU;
+	} else if (strcmp(name, "syntax") == 0) {
+		if (!parse_choice(value, "intel", "att", &c->att))
+			return refuse(why, size, name, value, "intel or att");
 	} else if (strcmp(name, "ascii") == 0 || strcmp(name, "mouse") == 0) {
 		if (!parse_choice(value, "no", "yes", &yes))
 			return refuse(why, size, name, value, "yes or no");
@@ -157,6 +160,8 @@ void config_get(const struct config *c, const char *name, char *to, size_t size)
 		snprintf(to, size, "%u", c->seconds ? c->seconds : PROFILE_WINDOW);
 	else if (strcmp(name, "units") == 0)
 		snprintf(to, size, "%s", c->units == UNITS_MACHINE ? "machine" : "cpu");
+	else if (strcmp(name, "syntax") == 0)
+		snprintf(to, size, "%s", c->att ? "att" : "intel");
 	else if (strcmp(name, "ascii") == 0)
 		snprintf(to, size, "%s", c->ascii ? "yes" : "no");
 	else if (strcmp(name, "mouse") == 0)

@@ -12,6 +12,7 @@
 
 #define SCROLL_STEP 8
 #define SCROLL_MAX  400
+#define ENOUGH	    20 /* samples, to tell which instruction is the hottest */
 
 /* --- loading ------------------------------------------------------------------------------ */
 
@@ -94,21 +95,25 @@ static unsigned int go_hottest(struct ui *ui)
 		return UI_REDRAW;
 	}
 	a->rank++;
+	a->moved = true;
 	go_insn(a, insn);
 	return UI_REDRAW;
 }
 
-/* Where the wish points to, else the hottest. */
+/*
+ * Where the wish points to, else the hottest: drawing puts it in the middle. It may be another one
+ * after a few more samples.
+ */
 static void go_first(struct ui *ui)
 {
 	struct annotate *a = annotate_of(ui);
 	uint32_t insn = a->shown->at ? listing_find(a->shown->listing, a->shown->at) : LISTING_NONE;
 
+	a->settled = insn != LISTING_NONE || a->shown->all_sum.total >= ENOUGH;
 	if (insn == LISTING_NONE)
 		insn = hottest(ui, 0);
-	a->list.page = a->list.page ? a->list.page : 1;
 	if (insn != LISTING_NONE)
-		go_insn(a, insn);
+		list_select(&a->list, a->rows.of_insn[insn]);
 }
 
 static int annotate_load(struct ui *ui)
@@ -140,11 +145,13 @@ static int annotate_load(struct ui *ui)
 		}
 		a->list.count = a->rows.count;
 	}
-	if (!now->listing) /* counts were zeroed: it is read again */
+	if (!now->listing) { /* counts were zeroed: it is read again */
 		a->list = (struct list){0};
+		a->moved = a->settled = false;
+	}
 	annotation_put(a->shown);
 	a->shown = now;
-	if (now->listing && !before)
+	if (now->listing && (!before || (!a->settled && !a->moved)))
 		go_first(ui);
 	if (!a->cfi_list.count &&
 	    (now->state == ANNOTATION_READY || now->state == ANNOTATION_FAILED))
@@ -172,6 +179,7 @@ static unsigned int go_target(struct ui *ui)
 		ui_notice(ui, "no jump within the function");
 	else
 		go_insn(a, to);
+	a->moved = true;
 	return UI_REDRAW;
 }
 
@@ -201,13 +209,21 @@ static unsigned int annotate_key(struct ui *ui, int action)
 			go_cfi(a);
 		return UI_REDRAW;
 	}
+	if (action == ACTION_SYNTAX) {
+		ui->config.att = !ui->config.att;
+		ui_notice(ui, "%s; :save keeps it",
+			  ui->config.att ? "AT&T syntax" : "Intel syntax");
+		return UI_REDRAW;
+	}
 	if (a->cfi && list_move(&a->cfi_list, (enum action)action))
 		return UI_REDRAW;
 	if (ready && !a->cfi && action == ACTION_HOTTEST)
 		return go_hottest(ui);
 	a->rank = 0;
-	if (ready && !a->cfi && list_move(&a->list, (enum action)action))
+	if (ready && !a->cfi && list_move(&a->list, (enum action)action)) {
+		a->moved = true;
 		return UI_REDRAW;
+	}
 	switch (action) {
 	case ACTION_TARGET:
 		return ready && !a->cfi ? go_target(ui) : UI_REDRAW;
@@ -231,7 +247,7 @@ static bool row_matches(const struct ui *ui, const struct annotate *a, size_t at
 	if (r->line != LISTING_NONE)
 		snprintf(text, sizeof(text), "%s", annotate_line_text(l, &l->lines[r->line]));
 	else
-		annotate_insn_text(l, &l->insns[r->insn], text, sizeof(text));
+		annotate_insn_text(ui, l, &l->insns[r->insn], text, sizeof(text));
 	return search_matches(ui, text);
 }
 
@@ -245,7 +261,7 @@ static unsigned int annotate_find(struct ui *ui, int step, bool here)
 			LIST_FIND(&a->cfi_list, step, here, i,
 				  search_matches(ui, a->shown->cfi->lines[i].text));
 	else if (found)
-		found = LIST_FIND(&a->list, step, here, i, row_matches(ui, a, i));
+		found = a->moved = LIST_FIND(&a->list, step, here, i, row_matches(ui, a, i));
 	return found ? UI_REDRAW : 0;
 }
 

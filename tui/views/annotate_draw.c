@@ -82,13 +82,14 @@ static void draw_share(struct grid *g, int row, int col, uint64_t count, uint64_
 		grid_printf(g, row, col, 7, ui_heat(share), "%7.1f", 100 * share);
 }
 
-void annotate_insn_text(const struct listing *l, const struct listing_insn *insn, char *to,
-			size_t size)
+void annotate_insn_text(const struct ui *ui, const struct listing *l,
+			const struct listing_insn *insn, char *to, size_t size)
 {
 	bool named = insn->name != LISTING_NONE && insn->to == LISTING_NONE;
+	bool att = ui->config.att && insn->att != LISTING_NONE;
 
-	snprintf(to, size, "%s%s%s%s", l->strings + insn->text, named ? "  <" : "",
-		 named ? l->strings + insn->name : "", named ? ">" : "");
+	snprintf(to, size, "%s%s%s%s", l->strings + (att ? insn->att : insn->text),
+		 named ? "  <" : "", named ? l->strings + insn->name : "", named ? ">" : "");
 }
 
 const char *annotate_line_text(const struct listing *l, const struct listing_line *line)
@@ -161,7 +162,7 @@ static void draw_row(const struct ui *ui, const struct layout *y, size_t at, str
 		draw_share(g, row, y->below - 1, c->below, sum(ui)->total);
 	grid_printf(g, row, y->addr, y->digits, ROLE_DIM, "%*" PRIx64, y->digits, insn->addr);
 	draw_lanes(y, r, g, row, insn);
-	annotate_insn_text(l, insn, text, sizeof(text));
+	annotate_insn_text(ui, l, insn, text, sizeof(text));
 	if (c->self)
 		role = ui_heat((double)c->self / (double)(sum(ui)->total ? sum(ui)->total : 1));
 	if (search_matches(ui, text))
@@ -299,6 +300,7 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 	struct annotate *a = annotate_of(ui);
 	int head = rows >= ROWS_FOR_SUMS ? 3 : 1;
 	struct layout y;
+	size_t page;
 
 	if (a->cfi && a->shown && (a->shown->cfi || a->shown->state == ANNOTATION_READY)) {
 		draw_cfi(ui, g, top + 1, rows - 1);
@@ -321,7 +323,10 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 			   y.digits >= 7 ? "ADDRESS" : "ADDR");
 		grid_put(g, top + 2, y.code, g->cols - y.code, ROLE_HEADER, "SOURCE AND CODE");
 	}
-	list_settle(&a->list, rows > head ? (size_t)(rows - head) : 1);
+	page = rows > head ? (size_t)(rows - head) : 1;
+	if (!a->moved)
+		a->list.top = a->list.cursor > page / 2 ? a->list.cursor - page / 2 : 0;
+	list_settle(&a->list, page);
 	for (int i = head; i < rows; i++) {
 		size_t at = a->list.top + (size_t)(i - head);
 
@@ -349,15 +354,16 @@ static int by_self(const void *a, const void *b)
 	return (x->insn > y->insn) - (x->insn < y->insn);
 }
 
-static void add_insn(struct plain_list *list, const struct listing *l, uint32_t at, double percent)
+static void add_insn(const struct ui *ui, struct plain_list *list, uint32_t at, double percent)
 {
+	const struct listing *l = annotate_of(ui)->shown->listing;
 	const struct listing_insn *insn = &l->insns[at];
 	struct plain_row *row = plain_list_add(list, insn->addr, percent);
 	char text[256];
 
 	if (!row)
 		return;
-	annotate_insn_text(l, insn, text, sizeof(text));
+	annotate_insn_text(ui, l, insn, text, sizeof(text));
 	snprintf(row->name, sizeof(row->name), "%" PRIx64 " %s", insn->addr, text);
 	if (insn->line != LISTING_NONE) {
 		const struct listing_line *line = &l->lines[insn->line];
@@ -399,7 +405,7 @@ int annotate_plain(const struct ui *ui, struct plain_list *list)
 	}
 	qsort(hot, l->ninsns, sizeof(*hot), by_self);
 	for (uint32_t i = 0; i < l->ninsns && hot[i].self; i++)
-		add_insn(list, l, hot[i].insn, percent_of(hot[i].self, sum));
+		add_insn(ui, list, hot[i].insn, percent_of(hot[i].self, sum));
 	snprintf(list->empty, sizeof(list->empty), "No sample was at an instruction of it.");
 	free(hot);
 	return 0;

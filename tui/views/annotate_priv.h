@@ -42,8 +42,10 @@ struct annotate {
 	struct list list;
 	uint32_t rank; /* of the hottest that was gone to last; 0: none */
 	int scroll;
-	bool gone; /* the process has exited, or executes another program */
-	bool cfi;  /* that is shown, not the code */
+	bool moved;   /* the user has chosen a row; before, the hottest is in the middle */
+	bool settled; /* the hottest was chosen of enough samples */
+	bool gone;    /* the process has exited, or executes another program */
+	bool cfi;     /* that is shown, not the code */
 	struct list cfi_list;
 };
 
@@ -59,8 +61,8 @@ int annotate_plain(const struct ui *ui, struct plain_list *list);
 /* The counts of each instruction, of the span that is shown. The annotation is READY. */
 const struct annotation_count *annotate_counts(const struct ui *ui);
 /* The text of an instruction as it is shown and searched. */
-void annotate_insn_text(const struct listing *l, const struct listing_insn *insn, char *to,
-			size_t size);
+void annotate_insn_text(const struct ui *ui, const struct listing *l,
+			const struct listing_insn *insn, char *to, size_t size);
 /* That of a line: where the source is not there, its path. */
 const char *annotate_line_text(const struct listing *l, const struct listing_line *line);
 /* The address to show CFI for: that of the instruction under the cursor. */

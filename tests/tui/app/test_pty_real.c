@@ -396,7 +396,7 @@ static void real_binary_has_chips(void **state)
 	(void)state;
 	child = busychild_new("pty-chip", pty_busy_one);
 	s = session_start(24, 80, argv, env);
-	wait_for(s, "Functions of");
+	wait_for(s, "hottest functions");
 	wait_for(s, "cpu0 [");
 	wait_for(s, " now");
 	snprintf(attach, sizeof(attach), "KA%d\r", (int)child);
@@ -422,8 +422,7 @@ static void real_binary_has_chips(void **state)
 	wait_for(s, "nothing to take back");
 	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	busychild_end(child);
 	session_end(s);
 }
 

@@ -336,13 +336,13 @@ static void long_answers_are_told_whole(void **state)
 	type(t, ":set \t");
 	assert_shows(
 		t,
-		"\n refresh window seconds theme ascii mouse units hide.procs hide.funcs hide.tree\n"
-		"   hide.callers hide.shards hide.unwind order.procs order.funcs\n : set");
+		"\n refresh window seconds theme ascii mouse units syntax hide.procs hide.funcs\n"
+		"   hide.tree hide.callers hide.shards hide.unwind order.procs order.funcs\n : set");
 	grid_resize(t->g, 15, 50);
 	assert_shows(t, "\n refresh window seconds theme ascii mouse units\n"
-			"   hide.procs hide.funcs hide.tree hide.callers h…\n : set");
+			"   syntax hide.procs hide.funcs hide.tree hide.ca…\n : set");
 	grid_resize(t->g, 11, 50);
-	assert_shows(t, "\n refresh window seconds theme ascii mouse units h…\n : set");
+	assert_shows(t, "\n refresh window seconds theme ascii mouse units s…\n : set");
 	type(t, "t");
 	assert_hides(t, "hide.");
 }
@@ -386,7 +386,7 @@ static void setup_changes_settings(void **state)
 	assert_true(ui_key(t->ui, KEYCODE_RIGHT) & UI_THEME);
 	assert_shows(t, "< light >");
 	/* The first column of Procs that can be hidden. */
-	type(t, "jjjjjj");
+	type(t, "jjjjjjj");
 	assert_shows(t, "> [x] HISTORY");
 	type(t, " ");
 	assert_shows(t, "> [ ] HISTORY");
@@ -524,7 +524,7 @@ static void setup_moves_columns(void **state)
 
 	type(t, "o");
 	screen(t);
-	type(t, "jjjjjjj");
+	type(t, "jjjjjjjj");
 	assert_shows(t, "> [=] CPU%");
 	type(t, ">>");
 	assert_shows(t, "> [=] CPU%");
@@ -540,7 +540,7 @@ static void setup_moves_columns(void **state)
 	assert_true(text < strstr(screen(t), "CPU%"));
 	type(t, "o");
 	screen(t);
-	type(t, "jjjjjjjjj<<<<<");
+	type(t, "jjjjjjjjjj<<<<<");
 	assert_shows(t, "> [=] CPU%");
 	ui_key(t->ui, KEYCODE_ESCAPE);
 	assert_shows(t, "CPU%▼ LAST ");
