@@ -268,4 +268,12 @@ struct ksym_batch {
 	char names[KSYM_BATCH][KSYM_NAME];
 };
 
+/* Kernel text to be copied by the syscall program. */
+#define KCODE_BYTES 1024u
+
+struct kcode_piece {
+	__u64 addr;
+	__u8 bytes[KCODE_BYTES];
+};
+
 #endif

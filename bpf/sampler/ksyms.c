@@ -31,6 +31,7 @@ struct cached_ksym {
 	uint64_t addr; /* within the instruction */
 	const char *module;
 	uint64_t start; /* of the function; 0: not known */
+	uint64_t end;	/* likewise */
 	bool hashed;
 	UT_hash_handle hh;
 	char name[];
@@ -167,7 +168,7 @@ static struct cached_ksym *cache_find(struct ksyms *k, uint64_t addr)
 }
 
 static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const char *module,
-		      uint64_t start)
+		      uint64_t start, uint64_t end)
 {
 	size_t size = strlen(name) + 1;
 	struct cached_ksym *c = malloc(sizeof(*c) + size);
@@ -177,6 +178,7 @@ static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const ch
 	c->addr = addr;
 	c->module = module;
 	c->start = start;
+	c->end = end;
 	memcpy(c->name, name, size);
 	c->hashed = true;
 	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
@@ -194,8 +196,8 @@ static bool is_program(const char *text)
 static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 {
 	char *plus = strstr(text, "+0x"), *open = strstr(text, " ["), *close;
-	const char *module = "vmlinux";
-	uint64_t start = 0;
+	const char *module = "vmlinux", *size;
+	uint64_t start = 0, end = 0;
 
 	if (open) {
 		close = strchr(open, ']');
@@ -208,16 +210,18 @@ static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 			module = "vmlinux";
 	}
 	if (!strncmp(text, "0x", 2) || !text[0]) {
-		cache_add(k, addr, "[kernel]", "vmlinux", 0);
+		cache_add(k, addr, "[kernel]", "vmlinux", 0, 0);
 		return;
 	}
 	if (plus) {
 		start = addr + 1 - strtoull(plus + 1, NULL, 16);
+		size = strchr(plus, '/');
+		end = size ? start + strtoull(size + 1, NULL, 16) : 0;
 		*plus = '\0';
 	}
 	if (is_program(text))
 		module = "bpf";
-	cache_add(k, addr, text, module, start);
+	cache_add(k, addr, text, module, start, end);
 }
 
 static void run_batch(struct ksyms *k, const uint64_t *addrs, uint32_t n)
@@ -265,9 +269,9 @@ static void ask_kallsyms(struct ksyms *k, uint64_t addr)
 		found = find_kallsyms(k, addr, &name, &module, &offset);
 	}
 	if (found)
-		cache_add(k, addr, name, module_name(k, module), addr - offset);
+		cache_add(k, addr, name, module_name(k, module), addr - offset, 0);
 	else
-		cache_add(k, addr, "[kernel]", "vmlinux", 0);
+		cache_add(k, addr, "[kernel]", "vmlinux", 0, 0);
 }
 
 static void ask_kernel(struct ksyms *k, const uint64_t *addrs, uint32_t n)
@@ -415,4 +419,20 @@ void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t ge
 		syms[i].module = c ? c->module : "vmlinux";
 		name_as_then(k, &syms[i], c, generation);
 	}
+}
+
+int ksyms_extent(struct ksyms *k, uint64_t addr, uint64_t generation, const char *name,
+		 uint64_t *start, uint64_t *end)
+{
+	struct ksym sym = {.addr = addr, .leaf = 1};
+	const struct cached_ksym *c;
+
+	ksyms_resolve(k, &sym, 1, generation);
+	c = cache_find(k, addr);
+	/* The code there is that of now, its name that of the sample. */
+	if (!c || !c->start || strcmp(c->name, name) != 0 || strcmp(sym.name, name) != 0)
+		return -ENOENT;
+	*start = c->start;
+	*end = c->end;
+	return 0;
 }

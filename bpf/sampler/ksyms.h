@@ -34,6 +34,12 @@ void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
  * known which.
  */
 void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation);
+/*
+ * Where the function at an address that was executing begins, and where it ends (0: not known), if
+ * it is the one of the name that ksyms_resolve gives for the generation. -ENOENT: it is not.
+ */
+int ksyms_extent(struct ksyms *k, uint64_t addr, uint64_t generation, const char *name,
+		 uint64_t *start, uint64_t *end);
 /* Why names are missing, with the remedy; NULL: they are not, or none was looked up yet. */
 const char *ksyms_trouble(const struct ksyms *k);
 

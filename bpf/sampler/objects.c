@@ -19,5 +19,6 @@
 
 EMBED(profiler, "stacktop")
 EMBED(ksyms, "stacktop_ksyms")
+EMBED(kcode, "stacktop_kcode")
 EMBED(pidns, "stacktop")
 EMBED(vma, "stacktop")

@@ -6,6 +6,7 @@
 
 struct bpf_object *objects_profiler(void);
 struct bpf_object *objects_ksyms(void);
+struct bpf_object *objects_kcode(void);
 struct bpf_object *objects_pidns(void);
 struct bpf_object *objects_vma(void);
 

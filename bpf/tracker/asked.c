@@ -281,8 +281,8 @@ static int fetch_file(struct asked_files *a, struct asked_file **at, struct file
 	int fd = f->fd;
 
 	*facts = f->facts;
-	/* Files of a process about itself change: they are asked for each time. */
-	if (f->kind == OPEN_OWN) {
+	/* Files of a process about itself, and its memory, change: they are asked for each time. */
+	if (f->kind == OPEN_OWN || f->kind == OPEN_MEMORY) {
 		f->fd = -1;
 		drop_file(a, at);
 	} else if (fd >= 0) {
@@ -292,9 +292,9 @@ static int fetch_file(struct asked_files *a, struct asked_file **at, struct file
 	return fd;
 }
 
-int tracker_ask_file(struct tracker *t, const struct file_question *q, struct file_facts *facts)
+static int ask(struct tracker *t, uint32_t kind, const struct file_question *q,
+	       struct file_facts *facts)
 {
-	const uint32_t kind = q->owner ? OPEN_OWN : OPEN_NAMED;
 	struct asked_file **at;
 	int fd = -ENOENT;
 
@@ -302,7 +302,7 @@ int tracker_ask_file(struct tracker *t, const struct file_question *q, struct fi
 	if (t->opener && t->asked) {
 		at = find_file(t->asked, kind, q);
 		fd = *at ? 0 : ask_opener(t, kind, q);
-		if (!fd)
+		if (!fd && kind != OPEN_MEMORY)
 			wait_for_file(t, kind, q);
 		at = find_file(t->asked, kind, q);
 		if (!fd)
@@ -310,6 +310,21 @@ int tracker_ask_file(struct tracker *t, const struct file_question *q, struct fi
 	}
 	turnlock_give(&t->lock);
 	return fd;
+}
+
+int tracker_ask_file(struct tracker *t, const struct file_question *q, struct file_facts *facts)
+{
+	return ask(t, q->owner ? OPEN_OWN : OPEN_NAMED, q, facts);
+}
+
+int tracker_ask_memory(struct tracker *t, pid_t pid, uint64_t addr, uint64_t size)
+{
+	char range[40];
+	const struct file_question q = {.pid = pid, .path = range};
+	struct file_facts facts;
+
+	openfile_range(range, addr, size);
+	return ask(t, OPEN_MEMORY, &q, &facts);
 }
 
 void tracker_patience(struct tracker *t, uint64_t ns)

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,14 +12,16 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "bpf/sampler/clock.h"
 #include "symbols/files/localfs.h"
 #include "symbols/files/rootfile.h"
 
-#define COPY_STEP (1u << 20)
-#define PE_MAGIC  "MZ" /* programs of Windows in Wine, and assemblies of .NET */
+#define COPY_STEP   (1u << 20)
+#define MEMORY_PAGE 4096u
+#define PE_MAGIC    "MZ" /* programs of Windows in Wine, and assemblies of .NET */
 
 /* Returns a file in memory, or -errno. */
 static int copy_file(int from, uint64_t size)
@@ -104,6 +107,8 @@ static int open_request(const struct open_request *r)
 		break;
 	case OPEN_OWN:
 		return procfile_open(&r->owner, r->name, &st);
+	case OPEN_MEMORY: /* likewise */
+		break;
 	}
 	return -EINVAL;
 }
@@ -175,6 +180,59 @@ static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 	a->spent = clock_cpu_time() - began;
 }
 
+void openfile_range(char name[40], uint64_t addr, uint64_t size)
+{
+	snprintf(name, 40, "%" PRIx64 " %" PRIx64, addr, size);
+}
+
+/*
+ * Page by page, since the end of the code may be that of the mapping. -EFAULT: not one byte is
+ * there.
+ */
+static ssize_t read_range(pid_t pid, uint64_t addr, uint8_t *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		const size_t page = MEMORY_PAGE - (addr + done) % MEMORY_PAGE;
+		const size_t n = page < size - done ? page : size - done;
+		struct iovec here = {to + done, n};
+		struct iovec there = {(void *)(uintptr_t)(addr + done), n};
+		ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+		if (got < 0 && !done)
+			return -errno;
+		if (got > 0)
+			done += (size_t)got;
+		if (got < (ssize_t)n)
+			break;
+	}
+	return (ssize_t)done;
+}
+
+/* Returns a file in memory, or -errno. */
+static int read_memory(const struct open_request *r)
+{
+	static uint8_t bytes[OPEN_MEMORY_MAX];
+	uint64_t addr, size;
+	ssize_t n;
+	int fd;
+
+	if (sscanf(r->name, "%" SCNx64 " %" SCNx64, &addr, &size) != 2 || size > sizeof(bytes) ||
+	    addr + size < addr)
+		return -EINVAL;
+	n = read_range(r->pid, addr, bytes, (size_t)size);
+	if (n < 0)
+		return (int)n;
+	fd = memfd_create(OPEN_COPY_NAME, MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, bytes, (size_t)n) == n)
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
 void openfile_do(struct open_request *request, uint64_t root_dev, struct open_answer *a, int *fd)
 {
 	struct stat st;
@@ -185,6 +243,11 @@ void openfile_do(struct open_request *request, uint64_t root_dev, struct open_an
 	*fd = -1;
 	if (request->kind == OPEN_CODE) {
 		read_code(request, a, fd);
+		return;
+	}
+	if (request->kind == OPEN_MEMORY) {
+		*fd = read_memory(request);
+		a->err = *fd < 0 ? *fd : 0;
 		return;
 	}
 	opened = open_request(request);

@@ -23,9 +23,10 @@
 
 enum open_kind {
 	OPEN_MAPPED,
-	OPEN_NAMED, /* the name is below the root of pid; 0: below our own */
-	OPEN_CODE,  /* what a process says of the code that it makes, see codereader.h */
-	OPEN_OWN,   /* the same, if it belongs to the owner as procfile_open requires */
+	OPEN_NAMED,  /* the name is below the root of pid; 0: below our own */
+	OPEN_CODE,   /* what a process says of the code that it makes, see codereader.h */
+	OPEN_OWN,    /* the same, if it belongs to the owner as procfile_open requires */
+	OPEN_MEMORY, /* bytes of the memory of pid; the name says which, see openfile_range */
 };
 
 struct open_request { /* sent only up to the end of the name */
@@ -52,6 +53,11 @@ static inline size_t open_request_bytes(const struct open_request *r)
 				     : strlen(r->name) + 1);
 }
 
+#define OPEN_MEMORY_MAX (256u << 10) /* bytes */
+
+/* The name for so many bytes, at most OPEN_MEMORY_MAX, from an address on. */
+void openfile_range(char name[40], uint64_t addr, uint64_t size);
+
 struct open_answer { /* sent only up to the last segment */
 	uint64_t id;
 	int32_t err;	 /* -errno: nothing else is set. -EFBIG: copy_max is too small */
@@ -69,10 +75,11 @@ struct open_answer { /* sent only up to the last segment */
 };
 
 /*
- * OPEN_CODE makes a file in memory. OPEN_MAPPED opens the file of the mapping, or, if that is
- * impossible, the file of its name below the root of the process or below our own, if it has the
- * same numbers. For the other kinds nothing is read. Only regular files are opened. *fd, the
- * caller's own, is -1 on an error.
+ * OPEN_CODE makes a file in memory, and so does OPEN_MEMORY of the bytes up to the first that is
+ * not there (-EFAULT: all). OPEN_MAPPED opens the file of the mapping, or, if that is impossible,
+ * the file of its name below the root of the process or below our own, if it has the same numbers.
+ * For the other kinds nothing is read. Only regular files are opened. *fd, the caller's own, is -1
+ * on an error.
  *
  * A file of a file system that another program or machine serves is copied into memory, so that
  * reading the descriptor never blocks. root_dev: of our own root folder, whose file system is not

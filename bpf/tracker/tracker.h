@@ -116,6 +116,12 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
  */
 int tracker_ask_file(struct tracker *t, const struct file_question *question,
 		     struct file_facts *facts);
+/*
+ * The same for bytes of the memory of a process, which may be served by a program that does not
+ * answer: a descriptor of a file with those up to the first that is not there. Never waits:
+ * -EAGAIN: not yet, ask again. -EFAULT: there are none; -ESRCH: the process is gone.
+ */
+int tracker_ask_memory(struct tracker *t, pid_t pid, uint64_t addr, uint64_t size);
 void tracker_patience(struct tracker *t, uint64_t ns);
 
 /*

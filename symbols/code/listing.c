@@ -33,6 +33,8 @@ struct place_of { /* of an instruction in the sources */
 struct listing_maker {
 	struct listing *l;
 	const struct listing_request *request;
+	const struct listing_code *code; /* NULL: it is in the file */
+	const atomic_bool *cancel;
 	struct elf_file *file; /* NULL: debug information has taken it */
 	struct symtab *symtab;
 	uint16_t machine;
@@ -48,7 +50,7 @@ struct listing_maker {
 
 static bool is_cancelled(const struct listing_maker *m)
 {
-	return m->request->cancel && atomic_load(m->request->cancel);
+	return m->cancel && atomic_load(m->cancel);
 }
 
 /* Offset of a copy; LISTING_NONE: no memory, or too many. */
@@ -100,6 +102,12 @@ static uint32_t name_target(struct listing_maker *m, uint64_t target)
 	char *plain, clean[NAME_SHOWN], text[NAME_SHOWN + 32];
 	struct symbol symbol;
 
+	if (m->code) {
+		if (!m->code->name || !m->code->name(m->code->arg, target, text, sizeof(text)))
+			return LISTING_NONE;
+		text_clean(clean, sizeof(clean), text, strlen(text));
+		return string_add(m, clean, strlen(clean));
+	}
 	if (symtab_find(m->symtab, target, &symbol))
 		return LISTING_NONE;
 	plain = symtab_demangle(m->symtab, symbol.name);
@@ -334,8 +342,10 @@ static int make(struct listing_maker *m)
 
 int listing_new(struct elf_file *file, const struct listing_request *request, struct listing **out)
 {
-	struct listing_maker m = {
-		.request = request, .file = file, .machine = elf_file_machine(file)};
+	struct listing_maker m = {.request = request,
+				  .cancel = request->cancel,
+				  .file = file,
+				  .machine = elf_file_machine(file)};
 	int err = -ENOMEM;
 
 	*out = NULL;
@@ -349,6 +359,33 @@ int listing_new(struct elf_file *file, const struct listing_request *request, st
 	symtab_free(m.symtab);
 	free(m.bytes);
 	free(m.places);
+	if (err)
+		listing_put(m.l);
+	else
+		*out = m.l;
+	return err;
+}
+
+int listing_of_code(const struct listing_code *code, struct listing **out)
+{
+	struct listing_maker m = {.code = code,
+				  .cancel = code->cancel,
+				  .machine = code->machine,
+				  .bytes = code->bytes,
+				  .size = code->size};
+	int err = -ENOMEM;
+
+	*out = NULL;
+	m.l = calloc(1, sizeof(*m.l));
+	if (m.l) {
+		*m.l = (struct listing){.refs = 1,
+					.start = code->start,
+					.end = code->end,
+					.cut = code->end - code->start > code->size,
+					.lines_missing = code->no_lines};
+		err = disassemble(&m);
+	}
+	free(m.bytes);
 	if (err)
 		listing_put(m.l);
 	else

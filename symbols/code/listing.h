@@ -63,6 +63,20 @@ struct listing_request {
  * -ENOMEM, -EINVAL.
  */
 int listing_new(struct elf_file *file, const struct listing_request *request, struct listing **out);
+
+/* Code that is in no file, and a function that names addresses: false if it does not know them. */
+struct listing_code {
+	uint64_t start, end; /* of the function; more than was read, if it was cut */
+	uint8_t *bytes;	     /* from start on; malloc, taken over */
+	size_t size;
+	uint16_t machine;     /* e_machine */
+	const char *no_lines; /* why there are none. Static */
+	bool (*name)(void *arg, uint64_t addr, char *to, size_t room);
+	void *arg;
+	const atomic_bool *cancel; /* as above */
+};
+/* The same of such code. Errors as above. */
+int listing_of_code(const struct listing_code *code, struct listing **out);
 struct listing *listing_get(struct listing *l);
 void listing_put(struct listing *l); /* NULL is none */
 /* The instruction that contains the address; LISTING_NONE: none. */

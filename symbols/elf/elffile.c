@@ -56,7 +56,15 @@ static int names_check(const struct elf_file *file)
 	return ((const char *)data->d_buf)[data->d_size - 1] ? -EINVAL : 0;
 }
 
-static int elf_file_header(struct elf_file *file)
+static bool has_type(const struct elf_file *file, bool core)
+{
+	if (core)
+		return file->ehdr.e_type == ET_CORE;
+	return file->ehdr.e_type == ET_EXEC || file->ehdr.e_type == ET_DYN ||
+	       file->ehdr.e_type == ET_REL;
+}
+
+static int elf_file_header(struct elf_file *file, bool core)
 {
 	const char *ident;
 	size_t size;
@@ -74,8 +82,7 @@ static int elf_file_header(struct elf_file *file)
 		return elffile_error();
 	if (file->ehdr.e_machine != (file->narrow ? ARCH_ELF_MACHINE_32 : ARCH_ELF_MACHINE))
 		return -ENOTSUP;
-	if (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN &&
-	    file->ehdr.e_type != ET_REL)
+	if (!has_type(file, core))
 		return -EINVAL;
 	/* A file whose section headers are cut off still has loads and can be mapped. */
 	if (elf_getshdrnum(file->elf, &file->nsections) < 0)
@@ -122,7 +129,7 @@ static int elf_file_read_segments(struct elf_file *file)
 }
 
 /* elf: what libelf made of the bytes, NULL: see errno. Takes it and the descriptor over. */
-static int elf_file_new(struct bytes bytes, Elf *elf, bool narrow, struct elf_file **out)
+static int elf_file_new(struct bytes bytes, Elf *elf, bool narrow, bool core, struct elf_file **out)
 {
 	int err = elf ? -ENOMEM : elffile_error();
 	struct elf_file *file = elf ? calloc(1, sizeof(*file)) : NULL;
@@ -137,7 +144,7 @@ static int elf_file_new(struct bytes bytes, Elf *elf, bool narrow, struct elf_fi
 	file->elf = elf;
 	file->narrow = narrow;
 	file->work = &file->counted;
-	err = elf_file_header(file);
+	err = elf_file_header(file, core);
 	if (!err)
 		err = elf_file_read_segments(file);
 	if (err) {
@@ -196,7 +203,7 @@ static int narrow_check(const struct bytes *bytes)
 	return elf_version(EV_CURRENT) == EV_NONE ? -ENOTSUP : 0;
 }
 
-static int open_fd(int fd, bool any, struct elf_file **out)
+static int open_fd(int fd, bool any, bool core, struct elf_file **out)
 {
 	struct bytes bytes = {.fd = fd};
 	bool narrow = false;
@@ -219,17 +226,22 @@ static int open_fd(int fd, bool any, struct elf_file **out)
 	if (bytes.fd < 0)
 		return -errno;
 	errno = 0;
-	return elf_file_new(bytes, elf_begin(bytes.fd, ELF_C_READ, NULL), narrow, out);
+	return elf_file_new(bytes, elf_begin(bytes.fd, ELF_C_READ, NULL), narrow, core, out);
 }
 
 int elf_file_open_fd(int fd, struct elf_file **out)
 {
-	return open_fd(fd, false, out);
+	return open_fd(fd, false, false, out);
+}
+
+int elf_file_open_core_fd(int fd, struct elf_file **out)
+{
+	return open_fd(fd, false, true, out);
 }
 
 int elf_file_open_any_fd(int fd, struct elf_file **out)
 {
-	return open_fd(fd, true, out);
+	return open_fd(fd, true, false, out);
 }
 
 bool elf_file_is_narrow(const struct elf_file *file)
@@ -263,7 +275,7 @@ int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 		return err;
 	errno = 0;
 	/* Not const for the sake of ELF_C_RDWR users; nothing is written without elf_update. */
-	return elf_file_new(bytes, elf_memory((char *)(uintptr_t)image, size), false, out);
+	return elf_file_new(bytes, elf_memory((char *)(uintptr_t)image, size), false, false, out);
 }
 
 int elf_file_open_block(void *image, size_t size, struct elf_file **out)

@@ -49,6 +49,8 @@ int elf_file_open_fd(int fd, struct elf_file **out);
  * section headers and its symbols (symbols/names/symread.h) can be read, nothing else.
  */
 int elf_file_open_any_fd(int fd, struct elf_file **out);
+/* Takes a core file only, such as /proc/kcore: its segments can be read. */
+int elf_file_open_core_fd(int fd, struct elf_file **out);
 bool elf_file_is_narrow(const struct elf_file *file); /* of 32 bits */
 /* Opens with O_NONBLOCK | O_CLOEXEC, then as above. */
 int elf_file_open(const char *path, struct elf_file **out);

@@ -256,6 +256,17 @@ const char *codemap_find(struct codemap *map, uint64_t addr)
 	return code && code->name ? code->name->text : NULL;
 }
 
+const char *codemap_extent(struct codemap *map, uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	const struct codemap_piece *code = map->blind ? NULL : code_at(map, addr);
+
+	if (!code || !code->name)
+		return NULL;
+	*start = code->start;
+	*end = code->end;
+	return code->name->text;
+}
+
 uint64_t codemap_rewritten(struct codemap *map, uint64_t addr)
 {
 	const struct codemap_piece *code = code_at(map, addr);

@@ -46,6 +46,8 @@ int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t s
 
 /* The name of the code at the address, valid until the map is changed; NULL: there is none. */
 const char *codemap_find(struct codemap *map, uint64_t addr);
+/* The same, and the part of it around the address that no other code has replaced. */
+const char *codemap_extent(struct codemap *map, uint64_t addr, uint64_t *start, uint64_t *end);
 /*
  * The last round in which the code at the address replaced code of another name; 0: none or not
  * known.

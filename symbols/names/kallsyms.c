@@ -219,3 +219,10 @@ int kallsyms_find(const struct kallsyms *table, uint64_t addr, const char **name
 	*offset = addr - e->addr;
 	return 0;
 }
+
+uint64_t kallsyms_next(const struct kallsyms *table, uint64_t addr)
+{
+	size_t low = SEARCH(table->count, i, table->entries[i].addr <= addr);
+
+	return low < table->count ? table->entries[low].addr : 0;
+}

@@ -23,4 +23,7 @@ void kallsyms_free(struct kallsyms *table);
 int kallsyms_find(const struct kallsyms *table, uint64_t addr, const char **name,
 		  const char **module, uint64_t *offset);
 
+/* The address of the first function behind addr; 0: there is none. */
+uint64_t kallsyms_next(const struct kallsyms *table, uint64_t addr);
+
 #endif

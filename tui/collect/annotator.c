@@ -16,11 +16,11 @@
 #include "symbols/base/hash.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
-#include "symbols/insn/disasm.h"
 #include "symbols/code/listing.h"
 #include "tui/profile/annotation.h"
 #include "tui/collect/stack_ring.h"
 #include "tui/collect/lister.h"
+#include "tui/collect/nocode.h"
 #include "tui/profile/board.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/collect/stackcache.h"
@@ -31,12 +31,20 @@
 #define REMEMBER_NS 30000000000ull /* raw stacks are kept for longer */
 #define FOUND_MAX   (1u << 20)
 
-struct annotator_match { /* samples with the function at this address */
-	struct tracker_exec of;
-	uint64_t frame;
+/*
+ * Objects that are no files. Those of the tracker count from 1, and a process's own code is one
+ * object for each process.
+ */
+#define OBJECT_KERNEL	   (1ull << 62)
+#define OBJECT_PROCESS(of) (1ull << 63 | (uint64_t)(of)->pid << 32 | (uint32_t)(of)->exec_id)
+
+struct annotator_match {	/* samples with the function at this address */
+	struct tracker_exec of; /* of the kernel: exec_id is stack_record.kernel_code */
+	uint64_t frame;		/* of the kernel: an address within the instruction */
 	uint64_t count;
 	bool self, once, window, fresh; /* once: counts for the function's total */
-	uint64_t object, start, vaddr;	/* object 0: in no file */
+	uint64_t object, start, vaddr;	/* object 0: it is not known where its code is */
+	uint64_t end;			/* of what is in no file; 0: not known */
 };
 
 struct annotator_spot { /* an address of the function with its counts */
@@ -61,7 +69,9 @@ struct annotator {
 	uint64_t since;
 	struct annotator_match *found;
 	size_t nfound, found_room;
-	uint64_t object, start; /* the function; object 0: not found yet */
+	uint64_t object, start;	       /* the function; object 0: not found yet */
+	struct annotator_match chosen; /* an address in it */
+	bool replaced;		       /* see struct annotation */
 	struct annotator_spot *spots;
 	struct annotation_sum window, all;
 	struct listing *listing; /* NULL: not there */
@@ -114,7 +124,7 @@ static void forget(struct annotator *a)
 	a->found = NULL;
 	a->nfound = a->found_room = 0;
 	a->object = a->counted = a->since = 0;
-	a->asked = false;
+	a->asked = a->replaced = false;
 	a->trouble[0] = '\0';
 	a->window = a->all = (struct annotation_sum){0};
 	a->wish.serial = 0;
@@ -130,7 +140,7 @@ void annotator_free(struct annotator *a)
 	free(a);
 }
 
-void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
+void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, uint64_t kernel,
 		    uint64_t count, uint64_t now)
 {
 	struct stack_hit hit = {.time = now,
@@ -145,8 +155,9 @@ void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash
 
 /* --- stacks that the function is in ---------------------------------------------------------- */
 
-static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t image,
-		      uint64_t frame, bool leaf, size_t first, uint64_t now)
+static void found_add(struct annotator *a, const struct stack_hit *hit,
+		      const struct tracker_exec *of, uint64_t frame, bool self, size_t first,
+		      uint64_t now)
 {
 	struct annotator_match *f;
 
@@ -156,14 +167,13 @@ static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t
 	if (GROW(a->found, a->nfound, a->found_room, FOUND_MAX))
 		return;
 	f = &a->found[a->nfound++];
-	*f = (struct annotator_match){
-		.of = {.pid = hit->pid, .start_stack = image, .exec_id = hit->exec},
-		.frame = frame,
-		.count = hit->count,
-		.self = leaf && !hit->kernel,
-		.once = a->nfound - 1 == first,
-		.window = hit->time + WINDOW_NS > now,
-		.fresh = hit->time > a->counted};
+	*f = (struct annotator_match){.of = *of,
+				      .frame = frame,
+				      .count = hit->count,
+				      .self = self,
+				      .once = a->nfound - 1 == first,
+				      .window = hit->time + WINDOW_NS > now,
+				      .fresh = hit->time > a->counted};
 }
 
 /* The lock is held. */
@@ -172,6 +182,7 @@ static void search_stack(struct annotator *a, const struct stack_hit *hit, uint3
 {
 	const struct stack_record *rec;
 	const struct profile_stack *stack;
+	struct tracker_exec of = {.pid = hit->pid, .exec_id = hit->exec};
 	size_t first = a->nfound;
 	uint32_t id, raw, nraw = 0, n;
 
@@ -182,15 +193,38 @@ static void search_stack(struct annotator *a, const struct stack_hit *hit, uint3
 		;
 	if (!stack || n == stack->nframes)
 		return;
+	of.start_stack = rec->start_stack;
 	raw = rec->nframes < WALK_FRAMES_MAX ? rec->nframes : WALK_FRAMES_MAX;
 	for (uint32_t i = 0; i < stack->nframes && nraw <= raw; i++) {
 		enum func_kind kind = query_func(a->profile, stack->frames[i])->kind;
 
 		nraw += kind != FUNC_INLINE && kind != FUNC_END;
 		if (stack->frames[i] == func && nraw && nraw <= raw)
-			found_add(a, hit, rec->start_stack, rec->frames[raw - nraw], raw == nraw,
+			found_add(a, hit, &of, rec->frames[raw - nraw], raw == nraw && !hit->kernel,
 				  first, now);
 	}
+}
+
+/* The lock is held. A kernel stack has no inlined frames, and the leaf's address is exact. */
+static void search_kernel(struct annotator *a, const struct stack_hit *hit, uint32_t func,
+			  uint64_t now)
+{
+	const struct stack_record *rec;
+	const struct profile_stack *stack;
+	struct tracker_exec of = {.pid = 0};
+	size_t first = a->nfound;
+	uint32_t id, n;
+
+	if (!hit->kernel || !stackcache_peek(a->stacks, hit->kernel, &id, &rec))
+		return;
+	stack = query_stack(a->profile, id);
+	n = rec->nframes < KERNEL_FRAMES_MAX ? rec->nframes : KERNEL_FRAMES_MAX;
+	if (!stack || !stack->kernel || stack->nframes != n)
+		return;
+	of.exec_id = rec->kernel_code;
+	for (uint32_t i = 0; i < n; i++)
+		if (stack->frames[n - 1 - i] == func)
+			found_add(a, hit, &of, rec->frames[i] - (i > 0), i == 0, first, now);
 }
 
 static void search(struct annotator *a, uint64_t now)
@@ -213,7 +247,11 @@ static void search(struct annotator *a, uint64_t now)
 			break;
 		if (!a->since || hit->time < a->since)
 			a->since = hit->time;
-		if (w->all || (hit->pid == w->pid && hit->exec == w->image))
+		if (!w->all && (hit->pid != w->pid || hit->exec != w->image))
+			continue;
+		if (w->kind == FUNC_KERNEL)
+			search_kernel(a, hit, (uint32_t)func, now);
+		else
 			search_stack(a, hit, (uint32_t)func, now);
 	}
 	profile_unlock(a->profile);
@@ -236,25 +274,97 @@ static int by_function(const void *a, const void *b)
 	return ORDER(x->object, y->object) ?: ORDER(x->start, y->start);
 }
 
+static int locate_kernel(struct annotator *a, struct annotator_match *f)
+{
+	f->vaddr = f->frame;
+	return resolver_kernel_function(a->resolver, f->frame, f->of.exec_id, a->wish.name,
+					&f->start, &f->end);
+}
+
+/* Where nothing describes the code: what is around it. */
+static int locate_jit(struct annotator *a, struct annotator_match *f)
+{
+	int err = resolver_jit_function(a->resolver, &f->of, f->frame, a->wish.name, &f->vaddr,
+					&f->start, &f->end);
+
+	if (!err && !f->start)
+		f->start = f->vaddr & -(uint64_t)MEMCODE_GUESSED;
+	return err;
+}
+
+/* -ENOENT: its code is not known. */
+static int locate_one(struct annotator *a, struct annotator_match *f)
+{
+	struct object *object;
+	int err;
+
+	f->object = 0;
+	switch (a->wish.kind) {
+	case FUNC_KERNEL:
+		err = locate_kernel(a, f);
+		f->object = err ? 0 : OBJECT_KERNEL;
+		return err;
+	case FUNC_JIT:
+		err = locate_jit(a, f);
+		f->object = err ? 0 : OBJECT_PROCESS(&f->of);
+		return err;
+	default:
+		err = resolver_function(a->resolver, &f->of, f->frame, &object, &f->vaddr,
+					&f->start);
+		if (err)
+			return err;
+		f->object = object_id(object);
+		object_put(a->tracker, object);
+		return 0;
+	}
+}
+
 static void locate(struct annotator *a)
 {
 	if (a->nfound)
 		qsort(a->found, a->nfound, sizeof(*a->found), by_address);
 	for (size_t i = 0; i < a->nfound; i++) {
 		struct annotator_match *f = &a->found[i];
-		struct object *object = NULL;
 
 		if (i && !by_address(f - 1, f)) {
 			f->object = f[-1].object;
 			f->start = f[-1].start;
 			f->vaddr = f[-1].vaddr;
+			f->end = f[-1].end;
 			continue;
 		}
-		if (resolver_function(a->resolver, &f->of, f->frame, &object, &f->vaddr, &f->start))
-			continue;
-		f->object = object_id(object);
-		object_put(a->tracker, object);
+		locate_one(a, f);
 	}
+}
+
+/* Instructions begin at the pc of a leaf, and at return addresses. */
+static void add_marks(const struct annotator *a, struct lister_job *job)
+{
+	for (size_t i = 0; i < a->nfound && job->nmarks < MEMCODE_MARKS; i++) {
+		const struct annotator_match *f = &a->found[i];
+
+		if (f->object == a->object && f->start == a->start)
+			job->marks[job->nmarks++] = f->vaddr + !(f->frame & FRAME_EXACT);
+	}
+}
+
+/* Of what is in no file. */
+static int ask_live(struct annotator *a, const struct annotator_match *f)
+{
+	struct lister_job job = {.serial = a->wish.serial,
+				 .source = a->wish.kind == FUNC_KERNEL ? LISTER_KERNEL
+								       : LISTER_MEMORY,
+				 .fd = -1,
+				 .start = f->start,
+				 .end = f->end,
+				 .pid = f->of.pid};
+
+	a->object = f->object;
+	a->start = f->start;
+	if (job.source == LISTER_MEMORY && !f->end)
+		add_marks(a, &job);
+	lister_ask(a->lister, &job);
+	return 0;
 }
 
 /* -ENOENT: its file is not open any more, since no process maps it. */
@@ -267,7 +377,9 @@ static int ask(struct annotator *a, const struct annotator_match *f)
 	int err = 0;
 
 	if (!a->lister)
-		err = lister_new(a->limit, a->remote, &a->lister);
+		err = lister_new(a->limit, a->remote, a->tracker, &a->lister);
+	if (!err && (a->wish.kind == FUNC_KERNEL || a->wish.kind == FUNC_JIT))
+		return ask_live(a, f);
 	if (!err)
 		err = resolver_function(a->resolver, &f->of, f->frame, &object, &vaddr, &start);
 	if (err)
@@ -311,11 +423,9 @@ static void tell_no_file(struct annotator *a, const struct annotator_match *foun
 {
 	size_t gone = 0;
 
-	while (gone < count && has_exited(a, &found[gone]))
+	while (gone < count && a->wish.kind != FUNC_KERNEL && has_exited(a, &found[gone]))
 		gone++;
-	snprintf(a->trouble, sizeof(a->trouble), "%s",
-		 gone < count ? "its code is not in a file"
-			      : "its process has exited, so the file of its code is not open");
+	snprintf(a->trouble, sizeof(a->trouble), "%s", nocode_nowhere(a->wish.kind, gone == count));
 }
 
 static void ask_or_tell(struct annotator *a, const struct annotator_match *f)
@@ -328,6 +438,7 @@ static void ask_or_tell(struct annotator *a, const struct annotator_match *f)
 	else if (err)
 		snprintf(a->trouble, sizeof(a->trouble), "its file cannot be read");
 	a->asked = !a->trouble[0];
+	a->chosen = *f;
 }
 
 /* The function at the address of the wish. */
@@ -335,15 +446,12 @@ static void choose_frame(struct annotator *a)
 {
 	struct annotator_match f = {.of = {.pid = a->wish.pid, .exec_id = a->wish.image},
 				    .frame = a->wish.frame};
-	struct object *object;
 
 	a->trouble[0] = '\0';
-	if (resolver_function(a->resolver, &f.of, f.frame, &object, &f.vaddr, &f.start)) {
+	if (locate_one(a, &f)) {
 		tell_no_file(a, &f, 1);
 		return;
 	}
-	f.object = object_id(object);
-	object_put(a->tracker, object);
 	a->at = f.vaddr;
 	ask_or_tell(a, &f);
 }
@@ -408,6 +516,16 @@ static void count_add(struct annotation_count *c, const struct annotator_match *
 	*(f->self ? &c->self : &c->below) += f->count;
 }
 
+/* Code made at run time is replaced, or moves, as its process likes. */
+static void check_place(struct annotator *a)
+{
+	struct annotator_match now = a->chosen;
+
+	if (a->wish.kind != FUNC_JIT || !a->asked || !a->listing || a->replaced)
+		return;
+	a->replaced = has_exited(a, &now) ? false : locate_one(a, &now) || now.start != a->start;
+}
+
 static void tally(struct annotator *a, uint64_t now)
 {
 	struct annotator_spot *spot;
@@ -418,6 +536,7 @@ static void tally(struct annotator *a, uint64_t now)
 		choose_frame(a);
 	else if (!a->asked)
 		choose(a);
+	check_place(a);
 	for (spot = a->spots; spot; spot = spot->hh.next)
 		spot->window = (struct annotation_count){0};
 	a->window = (struct annotation_sum){0};
@@ -476,6 +595,7 @@ static void publish(struct annotator *a, uint64_t now)
 	to->window_sum = a->window;
 	to->all_sum = a->all;
 	to->cfi = a->cfi ? cfitext_get(a->cfi) : NULL;
+	to->replaced = a->replaced;
 	to->at = a->at;
 	to->since = a->since;
 	to->now = now;
@@ -484,16 +604,12 @@ static void publish(struct annotator *a, uint64_t now)
 	board_set_annotation(profile_board(a->profile), to);
 }
 
-static void tell_failure(struct annotator *a, int err)
+/* The number may be that of another program by now, whose memory was read then. */
+static bool was_other_program(struct annotator *a)
 {
-	const char *why = err == -ENODATA   ? "the end of the function is unknown"
-			  : err == -ENOTSUP ? "there is no disassembler for its machine"
-			  : err == -ENOENT  ? "the file has no code at its address"
-					    : strerror(-err);
+	struct tracker_proc proc;
 
-	if (err == -ENOTSUP && disasm_missing())
-		why = disasm_missing();
-	snprintf(a->trouble, sizeof(a->trouble), "%s", why);
+	return a->wish.kind == FUNC_JIT && !tracker_proc(a->tracker, &a->chosen.of, &proc);
 }
 
 /* True if the listing has arrived. */
@@ -511,8 +627,13 @@ static bool take_listing(struct annotator *a)
 		cfitext_put(cfi);
 		return false;
 	}
+	if (!err && was_other_program(a)) {
+		listing_put(listing);
+		listing = NULL;
+		err = -ESRCH;
+	}
 	if (err)
-		tell_failure(a, err);
+		snprintf(a->trouble, sizeof(a->trouble), "%s", nocode_unread(a->wish.kind, err));
 	listing_put(a->listing);
 	cfitext_put(a->cfi);
 	a->listing = listing;

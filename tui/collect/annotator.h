@@ -26,8 +26,8 @@ int annotator_new(struct profile *profile, struct tracker *tracker, struct resol
 		  struct stackcache *stacks, size_t limit, struct remotedebug *remote,
 		  struct annotator **out);
 void annotator_free(struct annotator *a); /* NULL is none */
-/* Adds so many samples of a user stack, in the slice that ends at `now`. */
-void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
+/* Adds so many samples of two stacks, 0: of none, in the slice that ends at `now`. */
+void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, uint64_t kernel,
 		    uint64_t count, uint64_t now);
 /* After a slice (slice), or between two: true if there is something new to show. */
 bool annotator_work(struct annotator *a, uint64_t now, bool slice);

@@ -111,9 +111,6 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 		if (id < 0)
 			return (int)id;
 		cell->ustack = (uint32_t)id;
-		if (c->annotator)
-			annotator_note(c->annotator, of.pid, of.exec_id, key->user,
-				       key->kernel != 0, count->value.count, now);
 	}
 	if (key->kernel) {
 		id = stackcache_stack(c->stacks, key->kernel, true, &klost);
@@ -121,6 +118,9 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 			return (int)id;
 		cell->kstack = (uint32_t)id;
 	}
+	if (c->annotator)
+		annotator_note(c->annotator, of.pid, of.exec_id, key->user, key->kernel,
+			       count->value.count, now);
 	health->samples += cell->count;
 	if (key->kernel)
 		health->kernel_samples += cell->count;

@@ -6,8 +6,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "bpf/sampler/kerneltext.h"
+#include "bpf/tracker/tracker.h"
+#include "symbols/base/bytes.h"
+#include "symbols/code/kcode.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/code/listing.h"
@@ -18,13 +23,16 @@
 #include "unwind/cfitext.h"
 #include "unwind/funcs.h"
 
-#define NICE 10
+#define NICE	       10
+#define MEMORY_TURN_NS 5000000 /* between two looks for an answer */
+#define MEMORY_TURNS   1200    /* longer than the tracker waits for one */
 
 struct lister {
 	struct worker worker;
 	atomic_bool cancel; /* what is being read */
 	size_t limit;
 	struct remotedebug *remote;
+	struct tracker *tracker;
 	bool waits;
 	struct lister_job job; /* waits */
 	bool answered;
@@ -66,7 +74,7 @@ static uint64_t find_end(const struct lister_job *job)
 	return end;
 }
 
-static int list(struct lister *l, const struct lister_job *job, struct listing **out)
+static int list_file(struct lister *l, const struct lister_job *job, struct listing **out)
 {
 	int root = rootfile_root(job->pid);
 	struct debug_place place = {
@@ -96,6 +104,73 @@ static int list(struct lister *l, const struct lister_job *job, struct listing *
 	if (root >= 0)
 		close(root);
 	return err;
+}
+
+static int list_kernel(struct lister *l, const struct lister_job *job, struct listing **out)
+{
+	const struct kcode_request request = {.start = job->start,
+					      .end = job->end,
+					      .core = "/proc/kcore",
+					      .kallsyms = "/proc/kallsyms",
+					      .read = kerneltext_read,
+					      .cancel = &l->cancel};
+
+	return kcode_list(&request, out);
+}
+
+/* Returns a descriptor, or -errno. Another process reads, since memory may not answer. */
+static int ask_memory(struct lister *l, const struct lister_job *job, size_t size)
+{
+	const struct timespec turn = {.tv_nsec = MEMORY_TURN_NS};
+	int fd = -EAGAIN;
+
+	for (int i = 0; i < MEMORY_TURNS && fd == -EAGAIN; i++) {
+		if (i)
+			nanosleep(&turn, NULL);
+		if (atomic_load(&l->cancel))
+			return -ECANCELED;
+		fd = tracker_ask_memory(l->tracker, job->pid, job->start, size);
+	}
+	return fd == -EAGAIN ? -ETIMEDOUT : fd;
+}
+
+static int list_memory(struct lister *l, const struct lister_job *job, struct listing **out)
+{
+	struct memcode_request request = {.start = job->start,
+					  .marks = job->marks,
+					  .nmarks = job->nmarks,
+					  .cancel = &l->cancel};
+	const uint64_t whole = job->end > job->start ? job->end - job->start : MEMCODE_GUESSED;
+	const size_t size = whole < LISTING_BYTES_MAX ? (size_t)whole : LISTING_BYTES_MAX;
+	int fd = ask_memory(l, job, size);
+	ssize_t n = -ENOMEM;
+
+	*out = NULL;
+	if (fd < 0)
+		return fd;
+	request.end = job->start + whole;
+	request.bytes = malloc(size);
+	if (request.bytes)
+		n = bytes_read_some(fd, 0, request.bytes, size);
+	close(fd);
+	if (n < 0) {
+		free(request.bytes);
+		return (int)n;
+	}
+	request.size = (size_t)n;
+	return memcode_list(&request, out);
+}
+
+static int list(struct lister *l, const struct lister_job *job, struct listing **out)
+{
+	switch (job->source) {
+	case LISTER_KERNEL:
+		return list_kernel(l, job, out);
+	case LISTER_MEMORY:
+		return list_memory(l, job, out);
+	default:
+		return list_file(l, job, out);
+	}
 }
 
 static struct cfitext *read_cfi(const struct lister_job *job)
@@ -149,7 +224,8 @@ static void free_all(void *arg)
 	free(l);
 }
 
-int lister_new(size_t limit, struct remotedebug *remote, struct lister **out)
+int lister_new(size_t limit, struct remotedebug *remote, struct tracker *tracker,
+	       struct lister **out)
 {
 	static const struct worker_ops ops = {.work = work, .free = free_all, .nice = NICE};
 	struct lister *l = calloc(1, sizeof(*l));
@@ -160,6 +236,7 @@ int lister_new(size_t limit, struct remotedebug *remote, struct lister **out)
 		return -ENOMEM;
 	l->limit = limit;
 	l->remote = remote;
+	l->tracker = tracker;
 	err = worker_start(&l->worker, &ops, l);
 	if (err)
 		free(l);

@@ -12,26 +12,40 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "symbols/code/memcode.h"
+
 struct cfitext;
 struct lister;
 struct listing;
 struct remotedebug;
+struct tracker;
+
+enum lister_source {
+	LISTER_FILE,
+	LISTER_KERNEL,
+	LISTER_MEMORY, /* of a process: code that it made */
+};
 
 struct lister_job {
 	uint64_t serial; /* returned with the answer */
-	int fd;		 /* the file, owned; -1: see image */
-	void *image;	 /* owned, malloc; NULL: none */
+	enum lister_source source;
+	int fd;	     /* the file, owned; -1: see image */
+	void *image; /* owned, malloc; NULL: none */
 	size_t size;
-	uint64_t start; /* of the function in the ELF file */
-	uint64_t at;	/* an address in it, for its CFI */
-	pid_t pid;	/* process with the root for debug files and sources */
+	uint64_t start;		       /* of the function in the ELF file, or in memory */
+	uint64_t end;		       /* in memory; 0: not known. Of a file it is found */
+	uint64_t marks[MEMCODE_MARKS]; /* see memcode.h */
+	size_t nmarks;
+	uint64_t at; /* an address in it, for its CFI */
+	pid_t pid;   /* process with the root for debug files and sources */
 };
 
 /*
- * limit: bytes of debug information. remote: fetches debug files; NULL: none are fetched. -ENOMEM,
- * or what pthread_create says.
+ * limit: bytes of debug information. remote: fetches debug files; NULL: none are fetched. tracker:
+ * reads the memory of processes; must outlive the lister. -ENOMEM, or what pthread_create says.
  */
-int lister_new(size_t limit, struct remotedebug *remote, struct lister **out);
+int lister_new(size_t limit, struct remotedebug *remote, struct tracker *tracker,
+	       struct lister **out);
 /* Cancels what is being read and waits for that. l may be NULL. */
 void lister_free(struct lister *l);
 /* Takes the job over; the job before is cancelled. */

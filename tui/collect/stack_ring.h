@@ -18,12 +18,12 @@
 struct stack_ring;
 
 struct stack_hit {
-	uint64_t time; /* end of its slice, CLOCK_MONOTONIC ns */
-	uint64_t hash; /* of the user stack */
-	uint64_t exec; /* count_key.exec_id */
+	uint64_t time;	 /* end of its slice, CLOCK_MONOTONIC ns */
+	uint64_t hash;	 /* of the user stack; 0: there is none */
+	uint64_t kernel; /* of the kernel stack; 0: the samples were in user code */
+	uint64_t exec;	 /* count_key.exec_id */
 	pid_t pid;
 	uint32_t count;
-	bool kernel; /* the samples were in the kernel */
 };
 
 /* NULL: no memory. */

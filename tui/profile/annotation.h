@@ -22,10 +22,11 @@ struct annotation_wish {
 	bool all;	 /* of all processes; else of (pid, image) */
 	pid_t pid;
 	uint64_t image;
-	uint64_t frame;	     /* an address in the function; 0: find it by its samples */
-	uint64_t after;	     /* only samples taken later, CLOCK_MONOTONIC ns */
-	enum func_kind kind; /* FUNC_USER, or FUNC_INLINE: the function that it is inlined into */
-	char name[1024];     /* as in the profile */
+	uint64_t frame; /* an address in the function; 0: find it by its samples */
+	uint64_t after; /* only samples taken later, CLOCK_MONOTONIC ns */
+	enum func_kind
+		kind;	 /* any but FUNC_END; FUNC_INLINE: the function that it is inlined into */
+	char name[1024]; /* as in the profile */
 	char module[256];
 };
 
@@ -55,6 +56,7 @@ struct annotation {
 	char trouble[192];	 /* FAILED: why */
 	struct listing *listing; /* READY */
 	struct cfitext *cfi;	 /* of the function's FDE; NULL: it has none */
+	bool replaced;		 /* other code is in its place by now; made at run time */
 	uint64_t at;		 /* the wish's frame in the file; 0: none was named */
 	/* One for each instruction: of the sliding window, and of all samples from `since` on. */
 	struct annotation_count *window, *all;

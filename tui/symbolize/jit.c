@@ -462,6 +462,22 @@ const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t ad
 	return name;
 }
 
+const char *jit_extent(struct jit *jit, const struct tracker_exec *of, uint64_t addr,
+		       uint64_t *start, uint64_t *end)
+{
+	struct jit_process *p = process_get(jit, of);
+	const char *name;
+
+	if (!p || p->behind)
+		return NULL;
+	name = codemap_extent(p->by_dump, addr, start, end);
+	if (!name)
+		name = codemap_extent(p->by_map, addr, start, end);
+	if (!name && p->by_code)
+		name = codemap_extent(p->by_code, addr, start, end);
+	return name;
+}
+
 uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
 {
 	const struct jit_process *p = process_get(jit, of);

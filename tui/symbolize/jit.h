@@ -29,6 +29,10 @@ void jit_free(struct jit *jit);
 #define JIT_REWRITTEN "[rewritten code]"
 const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr);
 
+/* The name that is known now of the code at the address, and where that code begins and ends. */
+const char *jit_extent(struct jit *jit, const struct tracker_exec *of, uint64_t addr,
+		       uint64_t *start, uint64_t *end);
+
 /*
  * Reads the files of the process and returns the version of its names, which differs after each
  * change, also of whether names are certain. Never 0.

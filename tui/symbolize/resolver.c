@@ -222,7 +222,7 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 	case PLACE_JIT:
 		if (!name_jit(r, of, at.vaddr, out, doubt)) {
 			out->kind = FUNC_JIT;
-			out->name = "[jit]";
+			out->name = RESOLVER_JIT;
 		}
 		break;
 	case PLACE_UNKNOWN:
@@ -429,6 +429,31 @@ int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_
 	*object = at.object;
 	*vaddr = at.vaddr;
 	return 0;
+}
+
+int resolver_kernel_function(struct resolver *r, uint64_t addr, uint64_t generation,
+			     const char *name, uint64_t *start, uint64_t *end)
+{
+	return ksyms_extent(r->ksyms, addr, generation, name, start, end);
+}
+
+int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
+			  const char *name, uint64_t *addr, uint64_t *start, uint64_t *end)
+{
+	struct code_place at;
+	const char *known;
+
+	*start = *end = 0;
+	*addr = place_of(r, of, frame, &at);
+	if (at.object)
+		object_put(r->tracker, at.object);
+	if (at.kind == PLACE_JIT)
+		*addr = at.vaddr;
+	/* Code in assemblies of .NET has an address only as long as it is named by that. */
+	if (at.kind == PLACE_UNKNOWN || !*addr || !FRAME_IS_ADDRESS(*addr))
+		return -ENOENT;
+	known = jit_extent(r->jit, of, *addr, start, end);
+	return strcmp(known ? known : RESOLVER_JIT, name) != 0 ? -ENOENT : 0;
 }
 
 int resolver_inspection(struct resolver *r, struct inspection *inspection)

@@ -34,6 +34,8 @@ void resolver_free(struct resolver *r);
 /* Fetches debug files that are not on this machine; not owned. */
 void resolver_set_remote(struct resolver *r, struct remotedebug *remote);
 
+#define RESOLVER_JIT "[jit]" /* code made by a process that nothing describes */
+
 /* Why a stack may have better names later. */
 struct resolver_doubt {
 	bool vague;   /* an address lay in no mapping that the tracker knows yet */
@@ -76,6 +78,19 @@ int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
  */
 int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		      struct object **object, uint64_t *vaddr, uint64_t *start);
+/*
+ * The same for an address in the kernel, where a function of that name was: it begins at *start
+ * and ends at *end, 0: not known. generation: stack_record.kernel_code. -ENOENT: another one is
+ * there now.
+ */
+int resolver_kernel_function(struct resolver *r, uint64_t addr, uint64_t generation,
+			     const char *name, uint64_t *start, uint64_t *end);
+/*
+ * The same for a frame in code that the process made, of that name: the address in its memory, and
+ * where its code begins and ends, 0: nothing describes it. -ENOENT: other code is there now.
+ */
+int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
+			  const char *name, uint64_t *addr, uint64_t *start, uint64_t *end);
 /* Names the frames of a captured walk. -ENOMEM. */
 int resolver_inspection(struct resolver *r, struct inspection *inspection);
 /* A stack for lost frames, with a reference as above. */

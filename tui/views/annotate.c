@@ -271,16 +271,16 @@ static const char *why_not(const struct ui *ui, const struct profile_func *func)
 {
 	if (ui->header.replayed)
 		return "a session holds functions, not the addresses of samples in them";
-	switch (func->kind) {
-	case FUNC_KERNEL:
-		return "the kernel's code is not shown: its image in memory is not that of a file";
-	case FUNC_JIT:
-		return "code made at run time is in no file";
-	case FUNC_END:
+	if (func->kind == FUNC_END)
 		return "this is why walks ended, not a function";
-	default:
-		return NULL;
-	}
+	if (func->kind == FUNC_KERNEL && func->name[0] == '[')
+		return strcmp(func->name, "[kernel]") == 0
+			       ? "where it is in the kernel is not known: run as root, or set "
+				 "kernel.kptr_restrict to 0 or 1"
+			       : "its module was unloaded, and its code with it";
+	if (func->kind == FUNC_JIT && strcmp(func->name, "[rewritten code]") == 0)
+		return "it was replaced while it was sampled: which code it was is not known";
+	return NULL;
 }
 
 static void annotate_close(struct ui *ui)

@@ -14,6 +14,7 @@
 
 #define COLS_FOR_BELOW 72
 #define ROWS_FOR_SUMS  8
+#define DIGITS_NARROW  8
 
 const struct annotation_count *annotate_counts(const struct ui *ui)
 {
@@ -40,6 +41,8 @@ static struct layout layout_make(const struct listing *l, const struct grid *g)
 	struct layout y = {.below = g->cols >= COLS_FOR_BELOW ? 8 : 0};
 
 	y.digits = snprintf(last, sizeof(last), "%" PRIx64, l->end);
+	if (!y.below && y.digits > DIGITS_NARROW)
+		y.digits = DIGITS_NARROW;
 	y.nlanes = g->cols < 72 ? 2 : g->cols < 96 ? 4 : g->cols < 140 ? 6 : CODEROWS_LANES;
 	y.addr = y.below ? 16 : 8;
 	y.lanes = y.addr + y.digits + 1;
@@ -160,7 +163,9 @@ static void draw_row(const struct ui *ui, const struct layout *y, size_t at, str
 	draw_share(g, row, 0, c->self, sum(ui)->total);
 	if (y->below)
 		draw_share(g, row, y->below - 1, c->below, sum(ui)->total);
-	grid_printf(g, row, y->addr, y->digits, ROLE_DIM, "%*" PRIx64, y->digits, insn->addr);
+	/* Of a narrow screen the last digits: the title has all of them. */
+	snprintf(text, sizeof(text), "%*" PRIx64, y->digits, insn->addr);
+	grid_put(g, row, y->addr, y->digits, ROLE_DIM, text + strlen(text) - (size_t)y->digits);
 	draw_lanes(y, r, g, row, insn);
 	annotate_insn_text(ui, l, insn, text, sizeof(text));
 	if (c->self)
@@ -184,6 +189,9 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 				   (double)(shown->now - shown->since) / 1e9);
 	else
 		col += grid_put(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of 10 s");
+	if (shown->replaced)
+		col += grid_put(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
+				"; other code is in its place by now");
 	if (s->elsewhere)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
 				   "; %" PRIu64 " more in others of this name", s->elsewhere);
@@ -224,6 +232,23 @@ static void draw_title(const struct ui *ui, const struct list *list, struct grid
 		    a->wish.kind == FUNC_INLINE ? "around " : "", a->wish.name, a->wish.module);
 }
 
+/* In as many rows as it needs, of which the screen may have fewer. */
+static void draw_wrapped(struct grid *g, int row, enum role role, const char *text)
+{
+	const int width = g->cols - 3;
+
+	while (*text && row < g->rows) {
+		int n = (int)strlen(text), cut = n;
+
+		if (n > width)
+			for (cut = width; cut > 1 && text[cut] != ' '; cut--)
+				;
+		grid_printf(g, row++, 2, g->cols - 2, role, "%.*s", cut, text);
+		text += cut;
+		text += strspn(text, " ");
+	}
+}
+
 static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 {
 	const struct annotation *shown = annotate_of(ui)->shown;
@@ -231,7 +256,7 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 
 	if (shown && shown->state == ANNOTATION_FAILED) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_ERROR, "! Its machine code is not shown:");
-		grid_put(g, top + 1, 2, g->cols - 2, ROLE_TEXT, shown->trouble);
+		draw_wrapped(g, top + 1, ROLE_TEXT, shown->trouble);
 	} else if (shown && shown->state == ANNOTATION_READS) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
 			 "Reads its machine code and the lines of its source ...");
@@ -270,7 +295,10 @@ static void draw_cfi(struct ui *ui, struct grid *g, int top, int rows)
 
 	if (!cfi) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_WARN,
-			 "The file has no FDE for it, neither in .eh_frame nor in .debug_frame.");
+			 a->wish.kind == FUNC_KERNEL || a->wish.kind == FUNC_JIT
+				 ? "It is in no file, so it has no FDE."
+				 : "The file has no FDE for it, neither in .eh_frame nor in "
+				   ".debug_frame.");
 		return;
 	}
 	force = cfitext_at(cfi, annotate_cfi_address(a));

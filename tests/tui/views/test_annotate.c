@@ -173,16 +173,18 @@ static void a_reason_that_is_cut_says_so(void **state)
 static void what_has_no_code_is_told(void **state)
 {
 	static const struct profile_func none[] = {
-		{.name = "do_syscall_64", .module = "vmlinux", .kind = FUNC_KERNEL},
-		{.name = "[jit]", .module = "", .kind = FUNC_JIT},
+		{.name = "[kernel]", .module = "vmlinux", .kind = FUNC_KERNEL},
+		{.name = "[unloaded nf_tables]", .module = "nf_tables", .kind = FUNC_KERNEL},
+		{.name = "[rewritten code]", .module = "[jit]", .kind = FUNC_JIT},
 		{.name = "read fault", .module = "", .kind = FUNC_END},
 	};
-	static const char *const says[] = {"kernel's code", "in no file", "why walks ended"};
+	static const char *const says[] = {"set kernel.kptr_restrict", "its module was unloaded",
+					   "it was replaced while", "why walks ended"};
 	static const struct profile_func user = {.name = "f", .module = "m"};
 	struct typist *t = *state;
 	struct annotation *a;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		annotate_open(t->ui, &none[i], 1, 1);
 		assert_null(t->ui->overlay.ops);
 		assert_shows(t, says[i]);
