@@ -7,13 +7,23 @@
 #include "symbols/code/memcode.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/code/listing.h"
 #include "symbols/elf/arch.h"
 
-#define INSN_MAX 16u /* bytes; one more than the longest has */
+#define INSN_MAX  16u /* bytes; one more than the longest has */
+#define ZEROS_MAX 8u  /* that may belong to an instruction */
+
+static bool is_zero(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return !word;
+}
 
 /* How many of the marks are instructions if the first one begins at the offset. */
 static size_t count_met(struct disasm *d, const struct memcode_request *r, size_t from)
@@ -53,23 +63,49 @@ static int find_begin(const struct memcode_request *r, size_t *begin)
 	return 0;
 }
 
-int memcode_list(const struct memcode_request *r, struct listing **out)
+/* Nothing was written there yet: zeros are instructions, too. */
+static void leave_out_zeros(struct memcode_request *r)
 {
+	uint64_t first = r->marks[0], last = r->marks[0];
+	size_t from = 0;
+
+	for (size_t i = 1; i < r->nmarks; i++) {
+		first = r->marks[i] < first ? r->marks[i] : first;
+		last = r->marks[i] > last ? r->marks[i] : last;
+	}
+	while (r->size > ZEROS_MAX && r->start + r->size - ZEROS_MAX > last &&
+	       is_zero(r->bytes + r->size - ZEROS_MAX))
+		r->size--;
+	while (from + ZEROS_MAX < r->size && r->start + from < first && !r->bytes[from])
+		from++;
+	memmove(r->bytes, r->bytes + from, r->size - from);
+	r->start += from;
+	r->size -= from;
+	r->end = r->start + r->size;
+}
+
+int memcode_list(const struct memcode_request *request, struct listing **out)
+{
+	struct memcode_request whole = *request, *r = &whole;
 	struct listing_code code = {
-		.end = r->end,
 		.machine = ARCH_ELF_MACHINE,
 		.no_lines = "it was made at run time",
 		.cancel = r->cancel,
 	};
 	size_t begin;
-	int err = r->size ? find_begin(r, &begin) : -EFAULT;
+	int err = r->size ? 0 : -EFAULT;
 
 	*out = NULL;
+	if (!err && r->nmarks)
+		leave_out_zeros(r);
+	if (!err)
+		err = find_begin(r, &begin);
 	if (err) {
 		free(r->bytes);
 		return err;
 	}
 	code.start = r->start + begin;
+	code.end = r->end;
 	code.bytes = r->bytes;
 	code.size = r->size - begin;
 	memmove(code.bytes, code.bytes + begin, code.size);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define MEMCODE_MARKS	64u
-#define MEMCODE_GUESSED 4096u /* bytes that are shown where no end is known, at this alignment */
+#define MEMCODE_GUESSED 4096u /* bytes that are read where no end is known */
 
 struct listing;
 

@@ -4,9 +4,11 @@
 """Annotations by the real program. A loop's samples are where perf finds them in the same seconds. A
 slow instruction has its samples at itself or at the next one. A call has the samples of its callees,
 a system call those of the kernel. The addresses are the function's, and source lines stand where
-objdump puts them.
+objdump puts them. A function of the kernel begins where kallsyms has it. A copy of the loop in memory
+without a file has the loop's instructions, with a name in a perf map and without one.
 
-Covers: symbols/code/listing.c tui/collect/annotator.c tui/collect/lister.c tui/collect/stack_ring.c tui/profile/annotation.c
+Covers: symbols/code/listing.c symbols/code/kcode.c symbols/code/memcode.c tui/collect/annotator.c
+Covers: tui/collect/nocode.c bpf/tracker/openfile.c tui/collect/lister.c tui/collect/stack_ring.c tui/profile/annotation.c
 """
 
 import collections
@@ -26,7 +28,11 @@ HERTZ = live.hertz(1999)
 BUSY = 0.3  # seconds of CPU time
 
 SOURCE = r"""
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 __attribute__((noipa)) unsigned long hot(unsigned long n)
 {
 	unsigned long s = n | 1;
@@ -61,9 +67,25 @@ __attribute__((noipa)) unsigned long outer(int which)
 		ask(100000);
 	return 2;
 }
+static unsigned long made(int size, int named) /* hot, as a compiler at run time would have made it */
+{
+	char *code = mmap(NULL, 8192, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), path[64];
+	unsigned long (*copy)(unsigned long) = (void *)(code + 4096 - size / 2), s = 0;
+	FILE *map;
+	memcpy((void *)copy, (void *)hot, size);
+	snprintf(path, sizeof(path), named ? "/tmp/perf-%d.map" : "/tmp/bare-%d.txt", getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx %x copied_loop\n", (long)copy, size);
+	fclose(map);
+	for (;;)
+		s += copy(100000);
+	return s;
+}
 int main(int c, char **v)
 {
 	unsigned long s = 0;
+	if (c > 2)
+		return (int)made(atoi(v[1]), v[2][0] == 'n');
 	for (;;)
 		s += outer(atoi(v[c - 1]));
 	return (int)s;
@@ -86,22 +108,33 @@ def main():
         with open(source, "w", encoding="utf-8") as file:
             file.write(SOURCE)
         subprocess.run(["gcc", "-g", "-O1", "-fno-tree-vectorize", "-o", program, source], check=True)
-        with concurrent.futures.ThreadPoolExecutor() as pool, live.Load([program, "0"]) as busy, \
-                live.Load([program, "1"]) as slow, live.Load([program, "2"]) as ask:
-            watch.until_busy([busy.pid, slow.pid, ask.pid], BUSY)
+        size = str(hot_size(program))
+        with concurrent.futures.ThreadPoolExecutor(8) as pool, live.Load([program, "0"]) as busy, \
+                live.Load([program, "1"]) as slow, live.Load([program, "2"]) as ask, \
+                live.Load([program, size, "named"]) as named, live.Load([program, size, "bare"]) as bare:
+            watch.until_busy([busy.pid, slow.pid, ask.pid, named.pid, bare.pid], BUSY)
             # At the same time, each in a stacktop of its own.
             screens = [pool.submit(annotate, folder, load.pid, name) for load, name in
-                       ((slow, "slow"), (ask, "ask"), (busy, "outer"))]
+                       ((slow, "slow"), (ask, "ask"), (busy, "outer"), (ask, "do_syscall_64"),
+                        (named, "copied_loop"), (bare, ".jit."))]
             hot(tap, folder, program, busy)
             below_slow(tap, *screens[0].result())
             below_ask(tap, *screens[1].result())
             below_outer(tap, *screens[2].result())
+            of_kernel(tap, *screens[3].result())
+            made(tap, "of a name", program, f"/tmp/perf-{named.pid}.map", *screens[4].result())
+            made(tap, "without a name", program, f"/tmp/bare-{bare.pid}.txt", *screens[5].result())
     tap.done()
+
+
+def hot_size(program):
+    out = subprocess.run(["nm", "-S", program], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[1], 16) for line in out.splitlines() if line.endswith(" hot"))
 
 
 def annotate(folder, pid, name):
     """({address: (self, below, text)}, the whole screen) of a function of the process."""
-    path = os.path.join(folder, f"{name}.txt")
+    path = os.path.join(folder, f"{name.strip('.')}.txt")
     keys = " ".join(["2", "/", *f"^{name}$", "Enter", "a"])
     _, err, status = live.stacktop("--screenshot", path, "--size", "140x70", "--ascii", "-F", HERTZ,
                                    "-p", str(pid), "-d", "1", "-n", "3", "--keys", keys, timeout=300)
@@ -183,6 +216,36 @@ def below_outer(tap, rows, screen):
     calls = {addr: row for addr, row in rows.items() if "<hot>" in row[2]}
     tap.ok(len(calls) == 1 and next(iter(calls.values()))[1] > 95,
            "the caller's row of the call has the samples below it", str(calls) if calls else screen)
+
+
+def of_kernel(tap, rows, screen):
+    """A function of the running kernel: from its symbol on, with the call of the system call."""
+    with open("/proc/kallsyms", encoding="utf-8") as file:
+        starts = [int(line.split()[0], 16) for line in file if line.split()[2] == "do_syscall_64"]
+    title = re.search(r"do_syscall_64 .* 0x([0-9a-f]+)\.\.0x([0-9a-f]+)", screen)
+    tap.ok(title and int(title.group(1), 16) in starts and rows and
+           all(int(title.group(1), 16) <= addr < int(title.group(2), 16) for addr in rows),
+           "a function of the kernel is where kallsyms has it", "" if rows else screen)
+    calls = [row for row in rows.values() if "call" in row[2] and "_sys_call>" in row[2]]
+    total = sum(row[0] + row[1] for row in rows.values())
+    tap.ok(90 < total < 102 and sum(row[1] for row in calls) > 0,
+           "with its samples, and those of what it calls, by name", f"{total:.1f} %" if rows else screen)
+
+
+def made(tap, what, program, path, rows, screen):
+    """Rows of the copy of a function in memory: the instructions of the original."""
+    insns, _ = objdump(program, "hot")
+    with open(path, encoding="utf-8") as file:
+        base = int(file.read().split()[0], 16) - min(insns)
+    os.unlink(path)
+    hot_rows = {addr: row for addr, row in rows.items() if row[0] or row[1]}
+    wrong = [hex(addr) for addr, row in rows.items() if min(insns) <= addr - base <= max(insns) and
+             (addr - base not in insns or f" {insns[addr - base].split()[0]}" not in row[2])]
+    outside = [hex(addr) for addr in hot_rows if addr - base not in insns]
+    total = sum(row[0] + row[1] for row in hot_rows.values())
+    tap.ok(len(rows) >= len(insns) and not wrong and not outside and 98 < total < 102,
+           f"code made at run time, {what}, is that of the original",
+           f"{total:.1f} %, wrong {wrong}, outside {outside}" if rows else screen)
 
 
 def compare(tap, shares, rows, screen):

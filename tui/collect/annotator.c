@@ -281,15 +281,20 @@ static int locate_kernel(struct annotator *a, struct annotator_match *f)
 					&f->start, &f->end);
 }
 
-/* Where nothing describes the code: what is around it. */
+/* Where nothing describes the code: its page, or what was read around such a page. */
 static int locate_jit(struct annotator *a, struct annotator_match *f)
 {
 	int err = resolver_jit_function(a->resolver, &f->of, f->frame, a->wish.name, &f->vaddr,
 					&f->start, &f->end);
 
-	if (!err && !f->start)
+	if (err || f->start)
+		return err;
+	if (a->asked && a->object == OBJECT_PROCESS(&f->of) &&
+	    f->vaddr - a->start < MEMCODE_GUESSED)
+		f->start = a->start;
+	else
 		f->start = f->vaddr & -(uint64_t)MEMCODE_GUESSED;
-	return err;
+	return 0;
 }
 
 /* -ENOENT: its code is not known. */
@@ -337,15 +342,26 @@ static void locate(struct annotator *a)
 	}
 }
 
-/* Instructions begin at the pc of a leaf, and at return addresses. */
-static void add_marks(const struct annotator *a, struct lister_job *job)
+/*
+ * Instructions begin at the pc of a leaf, and at return addresses. What was sampled is to be in the
+ * middle of what is read.
+ */
+static void guess_place(struct annotator *a, struct lister_job *job)
 {
+	uint64_t low = UINT64_MAX, high = 0;
+
 	for (size_t i = 0; i < a->nfound && job->nmarks < MEMCODE_MARKS; i++) {
 		const struct annotator_match *f = &a->found[i];
 
-		if (f->object == a->object && f->start == a->start)
-			job->marks[job->nmarks++] = f->vaddr + !(f->frame & FRAME_EXACT);
+		if (f->object != a->object || f->start != a->start)
+			continue;
+		job->marks[job->nmarks++] = f->vaddr + !(f->frame & FRAME_EXACT);
+		low = f->vaddr < low ? f->vaddr : low;
+		high = f->vaddr > high ? f->vaddr : high;
 	}
+	if (job->nmarks && low > MEMCODE_GUESSED)
+		a->start = low + (high - low) / 2 - MEMCODE_GUESSED / 2;
+	job->start = a->start;
 }
 
 /* Of what is in no file. */
@@ -362,7 +378,7 @@ static int ask_live(struct annotator *a, const struct annotator_match *f)
 	a->object = f->object;
 	a->start = f->start;
 	if (job.source == LISTER_MEMORY && !f->end)
-		add_marks(a, &job);
+		guess_place(a, &job);
 	lister_ask(a->lister, &job);
 	return 0;
 }
@@ -521,7 +537,8 @@ static void check_place(struct annotator *a)
 {
 	struct annotator_match now = a->chosen;
 
-	if (a->wish.kind != FUNC_JIT || !a->asked || !a->listing || a->replaced)
+	/* Code that nothing describes may have got a name. */
+	if (a->wish.kind != FUNC_JIT || !a->chosen.end || !a->listing || a->replaced)
 		return;
 	a->replaced = has_exited(a, &now) ? false : locate_one(a, &now) || now.start != a->start;
 }
@@ -536,6 +553,10 @@ static void tally(struct annotator *a, uint64_t now)
 		choose_frame(a);
 	else if (!a->asked)
 		choose(a);
+	if (a->asked && a->chosen.start != a->start) { /* it was guessed */
+		a->chosen.start = a->start;
+		locate(a);
+	}
 	check_place(a);
 	for (spot = a->spots; spot; spot = spot->hh.next)
 		spot->window = (struct annotation_count){0};

@@ -24,6 +24,7 @@
 #include "unwind/funcs.h"
 
 #define NICE	       10
+#define MEMORY_PAGE    4096u
 #define MEMORY_TURN_NS 5000000 /* between two looks for an answer */
 #define MEMORY_TURNS   1200    /* longer than the tracker waits for one */
 
@@ -119,7 +120,7 @@ static int list_kernel(struct lister *l, const struct lister_job *job, struct li
 }
 
 /* Returns a descriptor, or -errno. Another process reads, since memory may not answer. */
-static int ask_memory(struct lister *l, const struct lister_job *job, size_t size)
+static int ask_memory(struct lister *l, uint64_t start, pid_t pid, size_t size)
 {
 	const struct timespec turn = {.tv_nsec = MEMORY_TURN_NS};
 	int fd = -EAGAIN;
@@ -129,7 +130,7 @@ static int ask_memory(struct lister *l, const struct lister_job *job, size_t siz
 			nanosleep(&turn, NULL);
 		if (atomic_load(&l->cancel))
 			return -ECANCELED;
-		fd = tracker_ask_memory(l->tracker, job->pid, job->start, size);
+		fd = tracker_ask_memory(l->tracker, pid, start, size);
 	}
 	return fd == -EAGAIN ? -ETIMEDOUT : fd;
 }
@@ -142,13 +143,17 @@ static int list_memory(struct lister *l, const struct lister_job *job, struct li
 					  .cancel = &l->cancel};
 	const uint64_t whole = job->end > job->start ? job->end - job->start : MEMCODE_GUESSED;
 	const size_t size = whole < LISTING_BYTES_MAX ? (size_t)whole : LISTING_BYTES_MAX;
-	int fd = ask_memory(l, job, size);
+	int fd = ask_memory(l, job->start, job->pid, size);
 	ssize_t n = -ENOMEM;
 
 	*out = NULL;
+	if (fd == -EFAULT && job->nmarks) { /* the code begins in what was guessed */
+		request.start = job->marks[0] & -(uint64_t)MEMORY_PAGE;
+		fd = ask_memory(l, request.start, job->pid, size);
+	}
 	if (fd < 0)
 		return fd;
-	request.end = job->start + whole;
+	request.end = request.start + whole;
 	request.bytes = malloc(size);
 	if (request.bytes)
 		n = bytes_read_some(fd, 0, request.bytes, size);

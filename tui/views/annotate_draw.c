@@ -180,18 +180,19 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 	const struct annotation *shown = annotate_of(ui)->shown;
 	const struct annotation_sum *s = sum(ui);
 	char text[256];
-	int col;
+	int col = 0;
 
-	col = grid_printf(g, row, 1, g->cols - 1, ROLE_TEXT,
-			  "%" PRIu64 " samples, %" PRIu64 " at its own code", s->total, s->self);
+	if (annotate_of(ui)->gone)
+		col = grid_put(g, row, 1, g->cols - 1, ROLE_WARN, "its process has exited; ");
+	else if (shown->replaced)
+		col = grid_put(g, row, 1, g->cols - 1, ROLE_WARN, "other code is there now; ");
+	col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_TEXT,
+			   "%" PRIu64 " samples, %" PRIu64 " at its own code", s->total, s->self);
 	if (timespan_weighed(ui) == SPAN_TOTAL)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of %.0f s",
 				   (double)(shown->now - shown->since) / 1e9);
 	else
 		col += grid_put(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of 10 s");
-	if (shown->replaced)
-		col += grid_put(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
-				"; other code is in its place by now");
 	if (s->elsewhere)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
 				   "; %" PRIu64 " more in others of this name", s->elsewhere);

@@ -306,9 +306,33 @@ static void test_no_old_name_where_a_new_one_has_no_room(void **state)
 	codemap_free(map);
 }
 
+/* The part that no other code has replaced. */
+static void test_extents(void **state)
+{
+	struct codemap *map = codemap_new(1 << 20);
+	uint64_t start = 1, end = 2;
+
+	(void)state;
+	assert_null(codemap_extent(map, 0x1000, &start, &end));
+	add(map, 0x1000, 0x100, "old");
+	add(map, 0x1080, 0x10, "new");
+	assert_string_equal(codemap_extent(map, 0x1000, &start, &end), "old");
+	assert_int_equal(start, 0x1000);
+	assert_int_equal(end, 0x1080);
+	assert_string_equal(codemap_extent(map, 0x108f, &start, &end), "new");
+	assert_int_equal(start, 0x1080);
+	assert_int_equal(end, 0x1090);
+	assert_string_equal(codemap_extent(map, 0x10ff, &start, &end), "old");
+	assert_int_equal(start, 0x1090);
+	assert_int_equal(end, 0x1100);
+	assert_null(codemap_extent(map, 0x1100, &start, &end));
+	codemap_free(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_the_last_wins),
 		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_edges),

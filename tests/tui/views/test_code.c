@@ -68,6 +68,16 @@ static struct annotation *samples(struct listing *l, uint32_t a, uint64_t na, ui
 	return made;
 }
 
+static uint64_t wish_image(struct typist *t)
+{
+	struct annotation_wish wish = {0};
+
+	type(t, "a");
+	board_annotation_wish(profile_board(t->feed.p), &wish);
+	type(t, "\b");
+	return wish.image;
+}
+
 static void give(struct typist *t, struct annotation *a)
 {
 	profile_lock(t->feed.p);
@@ -242,6 +252,94 @@ static void the_syntax_is_a_setting(void **state)
 	assert_shows(t, "syntax has no meaning in this view");
 }
 
+static const struct profile_func kernel_func = {
+	.name = "read_zero", .module = "vmlinux", .kind = FUNC_KERNEL};
+static const struct profile_func made_func = {
+	.name = "JS:*render", .module = "[jit]", .kind = FUNC_JIT};
+
+/* Addresses of the kernel leave room for the code, also on a narrow screen. */
+static void the_kernel_is_asked_for(void **state)
+{
+	struct typist *t = *state;
+	struct annotation_wish wish;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct listing *l = long_listing();
+
+		for (uint32_t k = 0; k < INSNS; k++)
+			l->insns[k].addr += 0xffffffff81000000;
+		l->start += 0xffffffff81000000;
+		l->end += 0xffffffff81000000;
+		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		annotate_open(t->ui, &kernel_func, 0, 0);
+		assert_true(board_annotation_wish(profile_board(t->feed.p), &wish));
+		assert_int_equal(wish.kind, FUNC_KERNEL);
+		struct annotation *a = samples(l, 200, 60, 7, 40);
+
+		a->serial = wish.serial;
+		give(t, a);
+		assert_mark_on(t, "insn 200");
+		assert_mark_on(t, sizes[i][1] < 72 ? " 81001320 " : " ffffffff81001320 ");
+		type(t, "x");
+		assert_shows(t, "It is in no file, so it has no FDE.");
+		type(t, "\b");
+		listing_put(l);
+	}
+}
+
+/* What is shown may not be there any more. */
+static void made_code_that_is_gone_says_so(void **state)
+{
+	struct typist *t = *state;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct annotation *a = feed_annotation(i + 1);
+
+		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		annotate_open(t->ui, &made_func, 0, 0);
+		give(t, a);
+		assert_hides(t, "other code");
+		a = feed_annotation(i + 1);
+		a->replaced = true;
+		give(t, a);
+		assert_shows(t, "other code is there now; 657 samples");
+		type(t, "\b");
+	}
+	type(t, "1");
+	grid_resize(t->g, 24, 80);
+	annotate_open(t->ui, &made_func, 4121, wish_image(t));
+	give(t, feed_annotation(t->ui->annotations));
+	assert_hides(t, "its process has exited");
+	typist_exits(t);
+	assert_int_equal(ui_refresh(t->ui), 0);
+	assert_shows(t, "its process has exited; 657 samples");
+	assert_mark_on(t, "movzx eax");
+}
+
+/* Whole, however narrow the screen is. */
+static void a_long_remedy_is_told_whole(void **state)
+{
+	struct typist *t = *state;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct annotation *a = annotation_new(NULL);
+
+		a->serial = i + 1;
+		a->state = ANNOTATION_FAILED;
+		strcpy(a->trouble, "the kernel has no /proc/kcore (CONFIG_PROC_KCORE), and lets no "
+				   "BPF program read its code (Linux 5.14, without "
+				   "lockdown=confidentiality)");
+		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		annotate_open(t->ui, &kernel_func, 0, 0);
+		give(t, a);
+		assert_shows(t, "the kernel has no /proc/kcore");
+		assert_shows(t, "BPF program");
+		assert_shows(t, "lockdown=confidentiality)");
+		assert_no_size_breaks(t);
+		type(t, "\b");
+	}
+}
+
 #define CODE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, typist_teardown)
 
 int main(void)
@@ -250,6 +348,8 @@ int main(void)
 		CODE_TEST(the_hottest_is_in_the_middle),  CODE_TEST(ends_have_no_empty_rows),
 		CODE_TEST(samples_that_come_later_count), CODE_TEST(a_row_that_was_chosen_stays),
 		CODE_TEST(the_syntax_changes_on_its_row), CODE_TEST(the_syntax_is_a_setting),
+		CODE_TEST(the_kernel_is_asked_for),	  CODE_TEST(made_code_that_is_gone_says_so),
+		CODE_TEST(a_long_remedy_is_told_whole),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
