@@ -346,10 +346,12 @@ static void locate(struct annotator *a)
  * Instructions begin at the pc of a leaf, and at return addresses. What was sampled is to be in the
  * middle of what is read.
  */
-static void guess_place(struct annotator *a, struct lister_job *job)
+static void guess_place(struct annotator *a, const struct annotator_match *chosen,
+			struct lister_job *job)
 {
-	uint64_t low = UINT64_MAX, high = 0;
+	uint64_t low = chosen->vaddr, high = low;
 
+	job->marks[job->nmarks++] = low + !(chosen->frame & FRAME_EXACT);
 	for (size_t i = 0; i < a->nfound && job->nmarks < MEMCODE_MARKS; i++) {
 		const struct annotator_match *f = &a->found[i];
 
@@ -359,7 +361,7 @@ static void guess_place(struct annotator *a, struct lister_job *job)
 		low = f->vaddr < low ? f->vaddr : low;
 		high = f->vaddr > high ? f->vaddr : high;
 	}
-	if (job->nmarks && low > MEMCODE_GUESSED)
+	if (low > MEMCODE_GUESSED)
 		a->start = low + (high - low) / 2 - MEMCODE_GUESSED / 2;
 	job->start = a->start;
 }
@@ -378,7 +380,7 @@ static int ask_live(struct annotator *a, const struct annotator_match *f)
 	a->object = f->object;
 	a->start = f->start;
 	if (job.source == LISTER_MEMORY && !f->end)
-		guess_place(a, &job);
+		guess_place(a, f, &job);
 	lister_ask(a->lister, &job);
 	return 0;
 }

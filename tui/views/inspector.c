@@ -368,7 +368,9 @@ static unsigned int show_code(struct ui *ui, const struct inspector *i, bool cfi
 	if (!t || !t->nsteps)
 		return UI_REDRAW;
 	f = &i->shown->frames[i->frames.cursor];
-	if (!f->vaddr) {
+	if (!strcmp(f->module, "[jit]") || !strcmp(f->name, "[jit]")) {
+		func.kind = FUNC_JIT;
+	} else if (!f->vaddr) {
 		ui_notice(ui, "the address of this frame is in no file");
 		return UI_REDRAW;
 	}

@@ -251,6 +251,10 @@ static void code_and_cfi_are_asked_for(void **state)
 	i->frames[1].vaddr = 0;
 	type(t, "a");
 	assert_shows(t, "in no file");
+	snprintf(i->frames[1].module, sizeof(i->frames[1].module), "[jit]");
+	type(t, "a");
+	assert_true(board_annotation_wish(profile_board(t->feed.p), &wish));
+	assert_int_equal(wish.kind, FUNC_JIT);
 }
 
 /* Chains by frame pointers, and what must be said of them. */
