@@ -71,7 +71,7 @@ struct annotator {
 	size_t nfound, found_room;
 	uint64_t object, start;	       /* the function; object 0: not found yet */
 	struct annotator_match chosen; /* an address in it */
-	bool replaced;		       /* see struct annotation */
+	bool exited, replaced;	       /* see struct annotation */
 	struct annotator_spot *spots;
 	struct annotation_sum window, all;
 	struct listing *listing; /* NULL: not there */
@@ -124,7 +124,7 @@ static void forget(struct annotator *a)
 	a->found = NULL;
 	a->nfound = a->found_room = 0;
 	a->object = a->counted = a->since = 0;
-	a->asked = a->replaced = false;
+	a->asked = a->exited = a->replaced = false;
 	a->trouble[0] = '\0';
 	a->window = a->all = (struct annotation_sum){0};
 	a->wish.serial = 0;
@@ -539,10 +539,12 @@ static void check_place(struct annotator *a)
 {
 	struct annotator_match now = a->chosen;
 
-	/* Code that nothing describes may have got a name. */
-	if (a->wish.kind != FUNC_JIT || !a->chosen.end || !a->listing || a->replaced)
+	if (a->wish.kind != FUNC_JIT || !a->listing)
 		return;
-	a->replaced = has_exited(a, &now) ? false : locate_one(a, &now) || now.start != a->start;
+	a->exited = has_exited(a, &now);
+	/* Code that nothing describes may have got a name. */
+	if (!a->exited && a->chosen.end && !a->replaced)
+		a->replaced = locate_one(a, &now) || now.start != a->start;
 }
 
 static void tally(struct annotator *a, uint64_t now)
@@ -618,6 +620,7 @@ static void publish(struct annotator *a, uint64_t now)
 	to->window_sum = a->window;
 	to->all_sum = a->all;
 	to->cfi = a->cfi ? cfitext_get(a->cfi) : NULL;
+	to->exited = a->exited;
 	to->replaced = a->replaced;
 	to->at = a->at;
 	to->since = a->since;

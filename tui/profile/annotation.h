@@ -56,6 +56,7 @@ struct annotation {
 	char trouble[192];	 /* FAILED: why */
 	struct listing *listing; /* READY */
 	struct cfitext *cfi;	 /* of the function's FDE; NULL: it has none */
+	bool exited;		 /* so has the process whose code it is; made at run time */
 	bool replaced;		 /* other code is in its place by now; made at run time */
 	uint64_t at;		 /* the wish's frame in the file; 0: none was named */
 	/* One for each instruction: of the sliding window, and of all samples from `since` on. */

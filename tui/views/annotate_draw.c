@@ -182,7 +182,7 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 	char text[256];
 	int col = 0;
 
-	if (annotate_of(ui)->gone)
+	if (annotate_of(ui)->gone || shown->exited)
 		col = grid_put(g, row, 1, g->cols - 1, ROLE_WARN, "its process has exited; ");
 	else if (shown->replaced)
 		col = grid_put(g, row, 1, g->cols - 1, ROLE_WARN, "other code is there now; ");

@@ -303,6 +303,10 @@ static void made_code_that_is_gone_says_so(void **state)
 		a->replaced = true;
 		give(t, a);
 		assert_shows(t, "other code is there now; 657 samples");
+		a = feed_annotation(i + 1);
+		a->exited = true;
+		give(t, a);
+		assert_shows(t, "its process has exited; 657 samples");
 		type(t, "\b");
 	}
 	type(t, "1");
