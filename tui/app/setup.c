@@ -45,7 +45,7 @@ static const struct {
 	{"ascii", "draw with ASCII characters only"},
 	{"mouse", "use the mouse; else the terminal selects text with it"},
 	{"units", "CPU% of one CPU, or of the whole machine"},
-	{"syntax", "how machine code is written: as Intel does, or AT&T"},
+	{"syntax", "machine code as Intel writes it, or as AT&T does"},
 };
 
 #define SETTINGS ((int)(sizeof(settings) / sizeof(settings[0])))
