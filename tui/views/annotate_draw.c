@@ -238,7 +238,7 @@ static void draw_wrapped(struct grid *g, int row, enum role role, const char *te
 {
 	const int width = g->cols - 3;
 
-	while (*text && row < g->rows) {
+	while (*text && row < g->rows && width > 0) {
 		int n = (int)strlen(text), cut = n;
 
 		if (n > width)
