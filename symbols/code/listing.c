@@ -136,6 +136,7 @@ static int insn_add(struct listing_maker *m, struct disasm *d, const struct disa
 	*to = (struct listing_insn){.addr = from->addr,
 				    .size = from->size,
 				    .kind = (uint8_t)from->kind,
+				    .target = from->has_target ? from->target : 0,
 				    .att = LISTING_NONE,
 				    .name = LISTING_NONE,
 				    .to = LISTING_NONE,
@@ -340,6 +341,12 @@ static int make(struct listing_maker *m)
 	return err;
 }
 
+static void finish(const struct listing_maker *m, struct listing **out)
+{
+	m->l->nstrings = m->strings;
+	*out = m->l;
+}
+
 int listing_new(struct elf_file *file, const struct listing_request *request, struct listing **out)
 {
 	struct listing_maker m = {.request = request,
@@ -362,7 +369,7 @@ int listing_new(struct elf_file *file, const struct listing_request *request, st
 	if (err)
 		listing_put(m.l);
 	else
-		*out = m.l;
+		finish(&m, out);
 	return err;
 }
 
@@ -389,8 +396,33 @@ int listing_of_code(const struct listing_code *code, struct listing **out)
 	if (err)
 		listing_put(m.l);
 	else
-		*out = m.l;
+		finish(&m, out);
 	return err;
+}
+
+void listing_name_targets(struct listing *l,
+			  bool (*name)(void *arg, uint64_t addr, char *to, size_t room), void *arg)
+{
+	uint32_t room = l->nstrings, named = 0;
+	char text[NAME_SHOWN + 32], clean[NAME_SHOWN];
+
+	for (uint32_t i = 0; i < l->ninsns && named < LISTING_NAMED_MAX; i++) {
+		struct listing_insn *insn = &l->insns[i];
+		size_t size;
+
+		if (!insn->target || insn->to != LISTING_NONE || insn->name != LISTING_NONE)
+			continue;
+		named++;
+		if (!name(arg, insn->target, text, sizeof(text)))
+			continue;
+		text_clean(clean, sizeof(clean), text, strlen(text));
+		size = strlen(clean) + 1;
+		if (GROW_TO(l->strings, l->nstrings + size, room, STRINGS_MAX))
+			return;
+		memcpy(l->strings + l->nstrings, clean, size);
+		insn->name = l->nstrings;
+		l->nstrings += (uint32_t)size;
+	}
 }
 
 struct listing *listing_get(struct listing *l)

@@ -20,14 +20,15 @@ struct debug_place;
 struct elf_file;
 
 struct listing_insn {
-	uint64_t addr; /* in the ELF file */
-	uint8_t size;  /* bytes */
-	uint8_t kind;  /* enum disasm_kind */
-	uint32_t text; /* of the strings: in Intel's order */
-	uint32_t att;  /* of the strings: in AT&T's; LISTING_NONE: it is the same */
-	uint32_t name; /* of the strings: name of the target outside; LISTING_NONE: unknown */
-	uint32_t to;   /* index of a jump's target inside; LISTING_NONE */
-	uint32_t line; /* of the lines; LISTING_NONE */
+	uint64_t addr;	 /* in the ELF file */
+	uint64_t target; /* of a call or jump that says where; else 0 */
+	uint8_t size;	 /* bytes */
+	uint8_t kind;	 /* enum disasm_kind */
+	uint32_t text;	 /* of the strings: in Intel's order */
+	uint32_t att;	 /* of the strings: in AT&T's; LISTING_NONE: it is the same */
+	uint32_t name;	 /* of the strings: name of the target outside; LISTING_NONE: unknown */
+	uint32_t to;	 /* index of a jump's target inside; LISTING_NONE */
+	uint32_t line;	 /* of the lines; LISTING_NONE */
 };
 
 struct listing_line {
@@ -45,6 +46,7 @@ struct listing { /* never changes once made: a reader needs a reference, but no 
 	struct listing_line *lines; /* by file, then by number */
 	uint32_t nlines;
 	char *strings;
+	uint32_t nstrings;	   /* bytes */
 	const char *lines_missing; /* why there are no lines; NULL: there are some. Static */
 };
 
@@ -77,6 +79,13 @@ struct listing_code {
 };
 /* The same of such code. Errors as above. */
 int listing_of_code(const struct listing_code *code, struct listing **out);
+/*
+ * Names targets outside that have no name yet, of at most LISTING_NAMED_MAX instructions. Only for
+ * one that no other thread knows yet. Without memory they stay as they are.
+ */
+#define LISTING_NAMED_MAX 256u
+void listing_name_targets(struct listing *l,
+			  bool (*name)(void *arg, uint64_t addr, char *to, size_t room), void *arg);
 struct listing *listing_get(struct listing *l);
 void listing_put(struct listing *l); /* NULL is none */
 /* The instruction that contains the address; LISTING_NONE: none. */

@@ -638,6 +638,14 @@ static bool was_other_program(struct annotator *a)
 	return a->wish.kind == FUNC_JIT && !tracker_proc(a->tracker, &a->chosen.of, &proc);
 }
 
+/* What code calls that a process made: other such code, and functions of files. */
+static bool name_target(void *arg, uint64_t addr, char *to, size_t room)
+{
+	struct annotator *a = arg;
+
+	return resolver_name(a->resolver, &a->chosen.of, addr, to, room);
+}
+
 /* True if the listing has arrived. */
 static bool take_listing(struct annotator *a)
 {
@@ -658,6 +666,8 @@ static bool take_listing(struct annotator *a)
 		listing = NULL;
 		err = -ESRCH;
 	}
+	if (listing && a->wish.kind == FUNC_JIT)
+		listing_name_targets(listing, name_target, a);
 	if (err)
 		snprintf(a->trouble, sizeof(a->trouble), "%s", nocode_unread(a->wish.kind, err));
 	listing_put(a->listing);

@@ -7,6 +7,8 @@
 #include "tui/symbolize/resolver.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,6 +456,46 @@ int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uin
 		return -ENOENT;
 	known = jit_extent(r->jit, of, *addr, start, end);
 	return strcmp(known ? known : RESOLVER_JIT, name) != 0 ? -ENOENT : 0;
+}
+
+static const char *name_place(struct resolver *r, const struct tracker_exec *of,
+			      const struct code_place *at, uint64_t *start)
+{
+	struct symbol_module *m;
+	uint64_t end;
+	bool guessed;
+
+	switch (at->kind) {
+	case PLACE_JIT:
+		return jit_extent(r->jit, of, at->vaddr, start, &end);
+	case PLACE_FILE:
+	case PLACE_VDSO:
+		if (modules_get(r->modules, at->object, of->pid, &m))
+			return NULL;
+		return modules_find(r->modules, m, at->object, at->vaddr, start, &guessed);
+	default:
+		return NULL;
+	}
+}
+
+bool resolver_name(struct resolver *r, const struct tracker_exec *of, uint64_t addr, char *to,
+		   size_t room)
+{
+	struct code_place at;
+	uint64_t start = 0;
+	const char *name;
+
+	if (!FRAME_IS_ADDRESS(addr) || addr & FRAME_EXACT)
+		return false;
+	place_of(r, of, addr | FRAME_EXACT, &at);
+	name = name_place(r, of, &at, &start);
+	if (name && start && start != at.vaddr)
+		snprintf(to, room, "%s+0x%" PRIx64, name, at.vaddr - start);
+	else if (name)
+		snprintf(to, room, "%s", name);
+	if (at.object)
+		object_put(r->tracker, at.object);
+	return name != NULL;
 }
 
 int resolver_inspection(struct resolver *r, struct inspection *inspection)

@@ -91,6 +91,12 @@ int resolver_kernel_function(struct resolver *r, uint64_t addr, uint64_t generat
  */
 int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 			  const char *name, uint64_t *addr, uint64_t *start, uint64_t *end);
+/*
+ * The name of the code at an address of the process, "+0x10" behind it where that is not its
+ * beginning. False: it has none.
+ */
+bool resolver_name(struct resolver *r, const struct tracker_exec *of, uint64_t addr, char *to,
+		   size_t room);
 /* Names the frames of a captured walk. -ENOMEM. */
 int resolver_inspection(struct resolver *r, struct inspection *inspection);
 /* A stack for lost frames, with a reference as above. */

@@ -373,6 +373,47 @@ static void marks_are_instructions(void **state)
 	listing_put(l);
 }
 
+static bool name_even(void *arg, uint64_t addr, char *to, size_t room)
+{
+	(*(unsigned int *)arg)++;
+	snprintf(to, room, "a\x1b[2J%" PRIx64, addr);
+	return addr % 2 == 0;
+}
+
+/* Once for each call, and never for a jump within. */
+static void targets_are_named_later(void **state)
+{
+	struct memcode_request request = {.start = 0x7000, .end = 0x7000 + 5 * 400};
+	unsigned int asked_for = 0, named = 0;
+	struct listing *l;
+
+	(void)state;
+	request.size = 5 * 400;
+	request.bytes = calloc(1, request.size);
+	for (size_t i = 0; i < 400; i++) {
+		const int32_t to = i == 7 ? -10 : (int32_t)(0x10000 + i - 5 * i - 5);
+
+		request.bytes[5 * i] = i == 7 ? 0xe9 : 0xe8;
+		memcpy(request.bytes + 5 * i + 1, &to, sizeof(to));
+	}
+	assert_int_equal(memcode_list(&request, &l), 0);
+	assert_int_equal(l->ninsns, 400);
+	assert_int_equal(l->insns[9].target, 0x17009);
+	assert_int_not_equal(l->insns[7].to, LISTING_NONE);
+	listing_name_targets(l, name_even, &asked_for);
+	assert_int_equal(asked_for, LISTING_NAMED_MAX);
+	for (uint32_t i = 0; i < l->ninsns; i++) {
+		if (l->insns[i].name == LISTING_NONE)
+			continue;
+		assert_int_equal(l->insns[i].target % 2, 0);
+		assert_null(strchr(l->strings + l->insns[i].name, '\x1b'));
+		named++;
+	}
+	assert_in_range(named, LISTING_NAMED_MAX / 2 - 1, LISTING_NAMED_MAX / 2 + 1);
+	assert_non_null(strstr(l->strings + l->insns[8].name, "17008"));
+	listing_put(l);
+}
+
 /* --- the running kernel ---------------------------------------------------------------------- */
 
 static void one_function_is_that_of_gdb(void **state)
@@ -421,6 +462,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_refused),
 		cmocka_unit_test(there_is_another_way),
 		cmocka_unit_test(marks_are_instructions),
+		cmocka_unit_test(targets_are_named_later),
 		cmocka_unit_test(one_function_is_that_of_gdb),
 	};
 
