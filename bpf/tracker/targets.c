@@ -358,8 +358,9 @@ static void tell_fitting(const struct targets *ts, const struct selector *select
 
 	selector_tell(selector, what, sizeof(what));
 	if (n)
-		notices_tell(ts->notices, 0, "%s %u process%s %s",
-			     on ? "attached to" : "detached from", n, n == 1 ? "" : "es", what);
+		notices_tell(ts->notices, 0, "%s %u process%s %s%s",
+			     on ? "attached to" : "detached from", n, n == 1 ? "" : "es", what,
+			     on ? ", and to those that start later" : "");
 	else if (known && !on)
 		notices_tell(ts->notices, 0, "detached: processes %s are not waited for any more",
 			     what);

@@ -7,6 +7,7 @@
 
 #include "tui/views/annotate.h"
 #include "tui/screen/keymap.h"
+#include "tui/ui/attach.h"
 #include "tui/ui/bycpu.h"
 #include "tui/ui/chips.h"
 #include "tui/ui/names.h"
@@ -287,6 +288,7 @@ unsigned int actions_do(struct ui *ui, enum action action)
 	if (!row || !(row->views & VIEW_BIT(ui_keys(ui))))
 		return 0;
 	ui->notice[0] = '\0';
+	attach_forget(ui);
 	if (action == ACTION_FOLLOW) {
 		ui->follow = !ui->follow;
 		ui_notice(ui, ui->follow ? "the cursor stays on its row, also through exec"

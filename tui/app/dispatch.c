@@ -136,6 +136,7 @@ int ui_refresh(struct ui *ui)
 	int err;
 
 	ui->message[0] = '\0';
+	ui_notice_answered(ui);
 	profile_lock(ui->profile);
 	if (board_shown(profile_board(ui->profile), ui->now, MESSAGE_SECONDS * CLOCK_NS_PER_SEC,
 			&message)) {

@@ -2,6 +2,7 @@
 /* See attach.h. Completion offers what the profile knows: this thread looks nothing up. */
 #include "tui/ui/attach.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "tui/query/query.h"
 #include "tui/ui/ui.h"
 
-#define CUT_AT_MOST 4u /* a character that has no room as a whole */
+#define EXPECTED_NS 60000000000ull /* one that sleeps shows up with its next sample */
+#define CUT_AT_MOST 4u		   /* a character that has no room as a whole */
 
 unsigned int attach_ask(struct ui *ui, const char *offer)
 {
@@ -58,6 +60,65 @@ unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc, boo
 	return attach_ask(ui, text);
 }
 
+/* --- the cursor goes to what was attached ---------------------------------------------------- */
+
+static void expect(struct ui *ui, const char *word)
+{
+	snprintf(ui->attaching.word, sizeof(ui->attaching.word), "%s", word);
+	ui->attaching.serial++;
+	ui->attaching.until = ui->now + EXPECTED_NS;
+}
+
+void attach_forget(struct ui *ui)
+{
+	ui->attaching.word[0] = '\0';
+}
+
+/* As bpf/tracker/selector.h has it, by what the profile knows of the process. */
+static bool fits(const char *word, const regex_t *regex, const struct profile_proc *proc)
+{
+	static const char *const prefixes[] = {"user:", "cgroup:", "container:"};
+	char pid[16];
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (strncmp(word, prefixes[i], n) != 0)
+			continue;
+		word += n;
+		word += strspn(word, " ");
+		return i ? strstr(proc->group, word) != NULL : strcmp(proc->user, word) == 0;
+	}
+	snprintf(pid, sizeof(pid), "%d", (int)proc->pid);
+	if (word[strspn(word, "0123456789")] == '\0')
+		return strcmp(pid, word) == 0;
+	return !proc->kthread && !regexec(regex, proc->comm, 0, NULL, 0);
+}
+
+size_t attach_find(const struct ui *ui, uint64_t *serial, size_t count,
+		   const struct profile_proc *(*row)(const void *rows, size_t i), const void *rows)
+{
+	const struct attaching *a = &ui->attaching;
+	const struct profile_proc *proc;
+	regex_t regex;
+	size_t i;
+
+	if (!a->word[0] || a->serial == *serial || ui->now > a->until || ui->grouping ||
+	    regcomp(&regex, a->word, REG_EXTENDED | REG_NOSUB))
+		return count;
+	for (i = 0; i < count; i++) {
+		proc = row(rows, i);
+		if (proc->attached && !proc->exited && fits(a->word, &regex, proc))
+			break;
+	}
+	regfree(&regex);
+	if (i < count)
+		*serial = a->serial;
+	return i;
+}
+
+/* --- the question ---------------------------------------------------------------------------- */
+
 unsigned int attach_take(struct ui *ui, const char *text)
 {
 	bool off = text[0] == '-';
@@ -67,9 +128,13 @@ unsigned int attach_take(struct ui *ui, const char *text)
 		return UI_REDRAW;
 	}
 	if (!text[0])
-		ui_notice(ui, "the whole machine is sampled");
+		ui_notice_command(ui, "sampling the whole machine");
+	else if (off)
+		ui_notice_command(ui, "detaching %s", text + off);
 	else
-		ui_notice(ui, "%s %s", off ? "detaches" : "attaches", text + off);
+		ui_notice_command(ui, "attaching to %s", text);
+	if (text[0] && !off)
+		expect(ui, text);
 	ui_post(ui, !text[0] ? SOURCE_DETACH_ALL : off ? SOURCE_DETACH : SOURCE_ATTACH, text + off);
 	return UI_REDRAW;
 }

@@ -8,6 +8,8 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "tui/profile/profile.h"
 
@@ -19,6 +21,15 @@ unsigned int attach_ask(struct ui *ui, const char *offer);
 unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc, bool group);
 /* The answer: a word, one behind '-' to detach by, or nothing for the whole machine. */
 unsigned int attach_take(struct ui *ui, const char *text);
+
+/*
+ * Among rows of processes, the first that belongs to what was attached last; the count of rows:
+ * none, or *serial, the caller's own, says that it was found before. A key that acts on a view
+ * forgets it: the user is elsewhere by then.
+ */
+size_t attach_find(const struct ui *ui, uint64_t *serial, size_t count,
+		   const struct profile_proc *(*row)(const void *rows, size_t i), const void *rows);
+void attach_forget(struct ui *ui);
 
 /* What processes of the profile are known by, more than once each; the lock is taken. */
 enum attach_what {

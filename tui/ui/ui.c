@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "tui/profile/board.h"
 #include "tui/ui/view.h"
 #include "tui/util/share.h"
 
@@ -21,14 +22,45 @@ struct profile *ui_profile(const struct ui *ui)
 	return ui->profile;
 }
 
+static void notice(struct ui *ui, bool waits, const char *format, va_list args)
+{
+	vsnprintf(ui->notice, sizeof(ui->notice), format, args);
+	ui->notice_until = ui->now + NOTICE_SECONDS * NS_PER_SEC;
+	ui->notice_waits = waits;
+}
+
 void ui_notice(struct ui *ui, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(ui->notice, sizeof(ui->notice), format, args);
+	notice(ui, false, format, args);
 	va_end(args);
-	ui->notice_until = ui->now + NOTICE_SECONDS * NS_PER_SEC;
+}
+
+void ui_notice_command(struct ui *ui, const char *format, ...)
+{
+	struct board_message message;
+	va_list args;
+
+	va_start(args, format);
+	notice(ui, true, format, args);
+	va_end(args);
+	while (board_next(profile_board(ui->profile), &ui->notice_serial, &message))
+		;
+}
+
+void ui_notice_answered(struct ui *ui)
+{
+	struct board_message message;
+
+	while (ui->notice_waits &&
+	       board_next(profile_board(ui->profile), &ui->notice_serial, &message)) {
+		if (message.level == MESSAGE_WARNING)
+			continue;
+		ui->notice[0] = '\0';
+		ui->notice_waits = false;
+	}
 }
 
 void ui_post(struct ui *ui, enum source_command command, const char *arg)

@@ -60,6 +60,13 @@ struct overlay {
 	void *state;		       /* its own */
 };
 
+/* What was attached last, until Procs has put its cursor there; see attach.h. */
+struct attaching {
+	char word[PROMPT_TEXT]; /* "": nothing, or a key was pressed since */
+	uint64_t serial;	/* differs for each */
+	uint64_t until;
+};
+
 enum grouping {
 	GROUP_NONE,
 	GROUP_PROGRAM,
@@ -109,6 +116,7 @@ struct ui {
 	/* Questions, and answers that the owner uses. */
 	struct prompt prompt;
 	struct prompt_history recall;
+	struct attaching attaching;
 	struct menu menu;
 	char output[PROMPT_TEXT];  /* the last file name for samples */
 	char picture[PROMPT_TEXT]; /* the last file name for a picture */
@@ -117,7 +125,9 @@ struct ui {
 	/* Feedback, below the view. */
 	char notice[256]; /* answer to the last key, "" none */
 	uint64_t notice_until;
-	char message[256]; /* of the profile, copied by ui_refresh */
+	bool notice_waits;	/* for the source's answer, which replaces the notice */
+	uint64_t notice_serial; /* of the board's last message before the command */
+	char message[256];	/* of the profile, copied by ui_refresh */
 	enum message_level message_level;
 
 	/* Set by the owner, so that tests can set them, too. */
@@ -129,6 +139,12 @@ struct ui {
 
 /* Shows a line for some seconds. */
 void ui_notice(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same of a command that the caller posts after this. The next message of the board that is no
+ * mere warning answers it and takes its place. */
+void ui_notice_command(struct ui *ui, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Removes a notice that was answered since. */
+void ui_notice_answered(struct ui *ui);
 /* source_post, if there is a source; arg is copied. */
 void ui_post(struct ui *ui, enum source_command command, const char *arg);
 /* The profile that is shown. */

@@ -56,6 +56,7 @@ struct procs {
 	pid_t pid; /* (pid, image) is under the cursor */
 	uint64_t image;
 	uint32_t tid;		    /* the thread under the cursor; 0: the process */
+	uint64_t attached;	    /* serial of what the cursor was put on; see attach.h */
 	struct match_cache members; /* of the group under the cursor */
 	enum procs_column sorted;
 	bool inverted;
@@ -112,6 +113,11 @@ static void follow_exec(struct procs *v)
 			v->list.cursor = i;
 }
 
+static const struct profile_proc *proc_of_row(const void *rows, size_t i)
+{
+	return ((const struct procs_row *)rows)[i].proc;
+}
+
 /* The busiest that is still there. */
 static size_t first_alive(const struct ui *ui, const struct procs *v)
 {
@@ -140,6 +146,8 @@ static bool find_chosen(const struct ui *ui, struct procs *v)
 
 static void place_cursor(const struct ui *ui, struct procs *v)
 {
+	size_t attached = attach_find(ui, &v->attached, v->list.count, proc_of_row, v->rows.row);
+
 	if (ui->follow)
 		v->list.chosen = v->list.scrolled = true;
 	if (v->list.chosen && !find_chosen(ui, v) && !ui->follow && !v->list.scrolled)
@@ -148,6 +156,8 @@ static void place_cursor(const struct ui *ui, struct procs *v)
 		follow_exec(v);
 	if (!v->list.chosen)
 		v->list.cursor = first_alive(ui, v);
+	if (attached < v->list.count)
+		list_select(&v->list, attached);
 	list_settle(&v->list, v->list.page);
 }
 

@@ -41,7 +41,7 @@ static void keys_change_the_screen(void **state)
 	session_type(s, "\x1b");
 	wait_for(s, "[3 Tree]");
 	session_type(s, "A77\r");
-	wait_for(s, "attaches 77");
+	wait_for(s, "engine: command 0 '77'"); /* the answer, not the notice */
 	session_type(s, "z");
 	wait_for(s, "FROZEN");
 	session_type(s, "q");
