@@ -122,12 +122,16 @@ static unsigned int quit(struct ui *ui, const char *rest)
 
 /* --- what is named instead of being under the cursor -------------------------------------- */
 
+static bool is_pid(const char *text)
+{
+	return text[0] && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text);
+}
+
 /* Of those that were sampled, the busiest; else one that was not, by its PID. A copy. */
 static bool find_process(struct ui *ui, const char *text, struct profile_proc *out)
 {
 	struct profile *p = ui_profile(ui);
-	bool number = strlen(text) < 10 && strspn(text, "0123456789") == strlen(text);
-	pid_t pid = number ? (pid_t)strtol(text, NULL, 10) : 0;
+	pid_t pid = is_pid(text) ? (pid_t)strtol(text, NULL, 10) : 0;
 	struct query q = selection_all(ui);
 	const struct profile_proc *proc;
 	struct proc_row *rows = NULL;
@@ -181,6 +185,9 @@ static unsigned int inspect(struct ui *ui, const char *text)
 {
 	struct profile_proc proc;
 
+	/* One that sleeps has no samples; the source finds out whether there is one. */
+	if (!ui->header.replayed && is_pid(text))
+		return unwind_inspect(ui, (pid_t)strtol(text, NULL, 10), 0);
 	return find_process(ui, text, &proc) ? unwind_inspect(ui, proc.pid, 0) : UI_REDRAW;
 }
 

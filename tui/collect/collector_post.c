@@ -114,6 +114,8 @@ void collector_post(struct source *source, enum source_command command, const ch
 	};
 
 	arg = arg ? arg : "";
+	if (command == SOURCE_INSPECT)
+		procwatch_begin(&c->watch, (pid_t)strtol(arg, NULL, 10));
 	/* Users that are still being looked up would be attached after this. */
 	if (command == SOURCE_DETACH_ALL)
 		users_forget(procinfo_users(c->procs));

@@ -16,6 +16,7 @@
 #include "tui/collect/accounting.h"
 #include "tui/collect/collector.h"
 #include "tui/collect/cputimes.h"
+#include "tui/collect/procwatch.h"
 #include "tui/profile/source.h"
 #include "tui/profile/profile.h"
 
@@ -69,6 +70,7 @@ struct collector {
 	size_t cells_room;
 	int failed;			  /* the last slice's error, told once */
 	struct capture_record *captured;  /* to be inspected; NULL: none */
+	struct procwatch watch;		  /* of the process that is to be inspected */
 	bool apart;			  /* samples are counted per CPU */
 	bool unwatched;			  /* it was reported that a CPU cannot be sampled */
 	unsigned int ncpus;		  /* most CPUs that were sampled at a time in this slice */

@@ -379,8 +379,11 @@ void collector_inspect(struct collector *c)
 	struct inspection *inspection = NULL;
 	int err;
 
+	if (procwatch_turn(&c->watch, profile_board(c->profile), source_now()))
+		source_signal(c->source.event);
 	if (!c->captured)
 		return;
+	procwatch_end(&c->watch, (pid_t)c->captured->tgid);
 	err = inspection_make(c, &inspection);
 	free(c->captured);
 	c->captured = NULL;

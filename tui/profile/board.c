@@ -18,6 +18,7 @@
 #include "symbols/base/text.h"
 #include "tui/profile/annotation.h"
 #include "tui/profile/inspection.h"
+#include "tui/profile/procstate.h"
 
 #define BURST_NS 1000000000ULL /* messages in quicker succession are a burst */
 #define TURN_NS	 4000000000ULL
@@ -31,6 +32,7 @@ struct board {
 	struct inventory *inventory; /* NULL: none yet */
 	bool inventory_wanted;
 	struct inspection *inspection; /* NULL: none yet */
+	struct procstate procstate;
 	struct annotation_wish *wish;  /* NULL: none */
 	struct annotation *annotation; /* NULL: none yet */
 };
@@ -196,6 +198,25 @@ struct inspection *board_inspection(struct board *b)
 	inspection = b->inspection ? inspection_get(b->inspection) : NULL;
 	pthread_mutex_unlock(&b->lock);
 	return inspection;
+}
+
+void board_set_procstate(struct board *b, const struct procstate *state)
+{
+	pthread_mutex_lock(&b->lock);
+	b->procstate = *state;
+	pthread_mutex_unlock(&b->lock);
+}
+
+bool board_procstate(struct board *b, pid_t pid, struct procstate *out)
+{
+	bool known;
+
+	pthread_mutex_lock(&b->lock);
+	known = pid && b->procstate.pid == pid;
+	if (known)
+		*out = b->procstate;
+	pthread_mutex_unlock(&b->lock);
+	return known;
 }
 
 int board_want_annotation(struct board *b, const struct annotation_wish *wish)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "symbols/base/message.h"
 
@@ -18,6 +19,7 @@ struct annotation_wish;
 struct board;
 struct inspection;
 struct inventory;
+struct procstate;
 
 /* NULL: no memory. */
 struct board *board_new(void);
@@ -61,6 +63,11 @@ struct inventory *board_inventory(struct board *b);
 void board_set_inspection(struct board *b, struct inspection *inspection);
 /* With a new reference; NULL: there is none yet. */
 struct inspection *board_inspection(struct board *b);
+
+/* What the process does whose walk is waited for (tui/profile/procstate.h); copied. */
+void board_set_procstate(struct board *b, const struct procstate *state);
+/* False: nothing is known of that process. */
+bool board_procstate(struct board *b, pid_t pid, struct procstate *out);
 
 /* --- the annotated function (tui/profile/annotation.h) --------------------------------------- */
 

@@ -17,7 +17,6 @@
 #define ROWS_FOR_BOTH 12
 #define ROWS_FOR_FEW  11 /* of frames beside a step that is short of room */
 #define DETAIL	      "          "
-#define LONG_NS	      3000000000ull /* without a walk: show possible causes */
 
 void inspector_free(struct inspector *i)
 {
@@ -59,17 +58,33 @@ void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int r
 	i->pid = pid;
 	i->reason = reason;
 	i->gone = false;
+	i->proc.pid = i->state.pid = 0;
+	i->proc.comm[0] = '\0';
+	i->proc.kthread = false;
 	i->asked = ui->now;
 	snprintf(arg, sizeof(arg), "%d %u", (int)pid, reason);
 	ui_post(ui, SOURCE_INSPECT, arg);
-	ui_notice(ui, "catches the next walk of %d", (int)pid);
+	ui_notice(ui, "catching the next walk of %d", (int)pid);
+}
+
+/* What is known of the process, without a walk. */
+static void look(struct inspector *i, const struct profile *p)
+{
+	const uint32_t id = query_pid(p, i->pid);
+
+	if (!board_procstate(profile_board(p), i->pid, &i->state))
+		i->state.pid = 0;
+	/* One without samples may be unknown to the profile. */
+	i->gone = i->state.pid ? !i->state.state : id == QUERY_ALL && i->proc.pid;
+	if (id != QUERY_ALL)
+		i->proc = *query_proc(p, id);
 }
 
 void inspector_load(struct inspector *i, const struct profile *p)
 {
 	struct inspection *now = board_inspection(profile_board(p));
 
-	i->gone = query_pid(p, i->pid) == QUERY_ALL;
+	look(i, p);
 	if (!now || now == i->shown || (pid_t)now->trace->capture.tgid != i->pid) {
 		inspection_put(now);
 		return;
@@ -89,7 +104,7 @@ static const struct trace *trace_of(const struct inspector *i)
 
 bool inspector_waits(const struct inspector *i)
 {
-	return !i->gone && !trace_of(i);
+	return inspector_hopes(i) && !trace_of(i);
 }
 
 /* --- drawing ------------------------------------------------------------------------------- */
@@ -270,28 +285,6 @@ static const struct hint hints[] = {
 #define HINTS	   (sizeof(hints) / sizeof(hints[0]))
 #define HINTS_LESS 1 /* the first that stands in a heading */
 
-static void draw_waiting(const struct ui *ui, const struct inspector *i, struct grid *g, int top,
-			 int rows)
-{
-	char text[160];
-	int n;
-
-	if (i->gone) {
-		snprintf(text, sizeof(text),
-			 "Process %d has exited: no walk of it will come. Esc goes back.",
-			 (int)i->pid);
-		grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);
-		return;
-	}
-	snprintf(text, sizeof(text), "Waits for a walk of process %d%s%s.", (int)i->pid,
-		 i->reason ? " that ends: " : "", i->reason ? reasons_end(i->reason)->name : "");
-	n = grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);
-	if (ui->now - i->asked > LONG_NS && n < rows)
-		grid_words(
-			g, top + n, rows - n, 2, g->cols - 2, 0, ROLE_DIM,
-			"There is none yet: does it use the CPU, is it attached? Esc goes back.");
-}
-
 static void draw_wide(const struct ui *ui, struct inspector *i, const struct trace *t,
 		      struct grid *g, int top, int rows)
 {
@@ -338,7 +331,7 @@ void inspector_draw(const struct ui *ui, struct inspector *i, struct grid *g, in
 	int why = 0;
 
 	if (!t || !t->nsteps) {
-		draw_waiting(ui, i, g, top, rows);
+		inspector_draw_wait(ui, i, g, top, rows);
 		return;
 	}
 	draw_title(i, t, g, top);

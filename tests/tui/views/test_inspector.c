@@ -77,12 +77,12 @@ static void asks_for_the_process_and_the_reason(void **state)
 	assert_int_equal(posted, SOURCE_INSPECT);
 	assert_string_equal(posted_arg, "4121 0");
 	assert_shows(t, "[7 Unwind]");
-	assert_shows(t, "Waits for a walk of process 4121.");
+	assert_shows(t, "Waiting for a walk of process 4121.");
 	t->ui->now += 4 * MACHINE_SECOND;
-	assert_shows(t, "does it use the CPU");
+	assert_shows(t, "There is none yet: it is caught at its next sample.");
 	/* Of another process: it was asked for before. */
 	give(t, feed_inspection(4000));
-	assert_shows(t, "Waits for a walk of process 4121.");
+	assert_shows(t, "Waiting for a walk of process 4121.");
 	give(t, feed_inspection(4121));
 	assert_shows(t, "ngx_http_parse_header_line+0x92");
 	type(t, "i");
@@ -118,8 +118,8 @@ static void one_that_exits_meanwhile_is_not_waited_for(void **state)
 	assert_true(ui_waits(t->ui));
 	t->ui->now += 4 * MACHINE_SECOND;
 	typist_exits(t);
-	assert_shows(t, "Process 4121 has exited: no walk of it will come. Esc goes back.");
-	assert_hides(t, "does it use the CPU");
+	assert_shows(t, "Process 4121 has exited: no walk of it will come.");
+	assert_hides(t, "There is none yet: it is caught at its next sample.");
 	assert_false(ui_waits(t->ui));
 	assert_no_size_breaks(t);
 	type(t, "\b");
@@ -137,7 +137,7 @@ static void a_recording_has_what_was_captured(void **state)
 	ui_refresh(t->ui);
 	type(t, "i");
 	assert_shows(t, "no walk had been captured by then");
-	assert_hides(t, "Waits for a walk");
+	assert_hides(t, "Waiting for a walk");
 	/* Of another process than that under the cursor. */
 	give(t, feed_inspection(5310));
 	type(t, "1i");
@@ -156,7 +156,7 @@ static void asks_for_what_is_zoomed_into(void **state)
 	type(t, "1j\n3i");
 	assert_int_equal(nposted, 1);
 	assert_string_equal(posted_arg, "5310 0");
-	assert_shows(t, "Waits for a walk of process 5310.");
+	assert_shows(t, "Waiting for a walk of process 5310.");
 }
 
 static void steps_are_gone_through(void **state)
