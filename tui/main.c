@@ -402,6 +402,14 @@ static int show(struct profile *profile, struct source *source, const struct opt
 			      : screen_run(profile, source, &ui);
 }
 
+static int not_begun(struct child *command, const char *error)
+{
+	complain(error);
+	if (!command || !child_error(command))
+		return EXIT_FAILURE;
+	return child_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
+}
+
 static int run(struct profile *profile, const struct options *options, struct child *command,
 	       struct outfile *file)
 {
@@ -412,7 +420,6 @@ static int run(struct profile *profile, const struct options *options, struct ch
 	struct collector *collector = NULL;
 	struct source *source = NULL;
 	char error[1024] = "";
-	bool loaded;
 
 	allow_descriptors();
 	if (options->replay)
@@ -422,18 +429,17 @@ static int run(struct profile *profile, const struct options *options, struct ch
 				    sizeof(error));
 	if (collector)
 		source = collector_source(collector);
-	loaded = !err;
 	if (!err && collector)
 		err = collector_start(collector, error, sizeof(error));
 	if (err) {
-		complain(error);
-		if (command && loaded && child_error(command))
-			status = child_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
+		status = not_begun(command, error);
 	} else if (options->batch) {
 		status = batch_run(profile, source, command, options, file, signals);
 		file = NULL;
 	} else {
 		status = show(profile, source, options, signals);
+		if (collector && collector_failure(collector, error, sizeof(error)))
+			status = not_begun(command, error);
 	}
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && child_status(command) > 0)

@@ -63,6 +63,7 @@ struct collector_options options_collector(const struct options *o)
 		.iterations = o->iterations,
 		.batch = o->batch,
 		.screenshot = o->screenshot != NULL,
+		.aside = !o->batch && !o->plain && !o->screenshot,
 	};
 }
 

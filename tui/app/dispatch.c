@@ -137,6 +137,7 @@ int ui_refresh(struct ui *ui)
 
 	ui->message[0] = '\0';
 	ui_notice_answered(ui);
+	board_awaited(profile_board(ui->profile), ui->awaited, sizeof(ui->awaited));
 	profile_lock(ui->profile);
 	if (board_shown(profile_board(ui->profile), ui->now, MESSAGE_SECONDS * CLOCK_NS_PER_SEC,
 			&message)) {

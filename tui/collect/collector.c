@@ -40,6 +40,8 @@
 #define FILES_WAIT_NS  1500000000ull
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
+#define ASIDE_WAIT_NS  150000000ull
+#define ASIDE_NAMED_NS 430000000ull /* with a command or file that may be mistyped */
 
 void collector_say(struct collector *c, enum message_level level, const char *format, ...)
 {
@@ -212,6 +214,36 @@ static int open_parts(struct collector *c, char *error, size_t size)
 	return err;
 }
 
+/* Says what is waited for before the first slice. */
+static void awaits(struct collector *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void awaits(struct collector *c, const char *format, ...)
+{
+	char text[BOARD_TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	board_set_awaited(profile_board(c->profile), text);
+	source_signal(c->source.event);
+}
+
+static int open_all(struct collector *c, char *error, size_t size)
+{
+	const char *path = c->options->record;
+	int err;
+
+	awaits(c, "The kernel checks the programs that take the samples.");
+	err = open_parts(c, error, size);
+	if (err || !path)
+		return err;
+	/* Last: an older recording is not overwritten for nothing. */
+	awaits(c, "%s is opened, and has not answered yet.", path);
+	return session_writer_new(path, &c->record, error, size);
+}
+
 static const struct source_ops live_ops;
 static void live_free(struct source *source);
 
@@ -249,12 +281,10 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 		err = -errno;
 		snprintf(error, size, "eventfd: %s", strerror(errno));
 	}
+	pthread_mutex_init(&c->early.lock, NULL);
 	thread_block_signals(&before);
-	if (!err)
-		err = open_parts(c, error, size);
-	/* Last: an older recording is not overwritten for nothing. */
-	if (!err && options->record)
-		err = session_writer_new(options->record, &c->record, error, size);
+	if (!err && !options->aside)
+		err = open_all(c, error, size);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err) {
 		live_free(&c->source);
@@ -276,8 +306,12 @@ static void wait_for_tables(struct collector *c)
 		tracker_state(c->tracker, &state);
 		if (state.idle)
 			return;
+		if (state.started)
+			awaits(c, "Unwind tables are built, the hottest first.");
+		else
+			awaits(c, "Processes are read: %u so far.", state.nprocs);
 		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-	} while (source_now() < end);
+	} while (source_now() < end && !atomic_load(&c->stop));
 }
 
 static int start_parts(struct collector *c, char *error, size_t size)
@@ -309,10 +343,56 @@ static int start_parts(struct collector *c, char *error, size_t size)
 			return err;
 		}
 	}
-	err = thread_start(&c->thread, collect, c);
+	collector_post_early(c);
+	return 0;
+}
+
+static void *begin_and_collect(void *arg)
+{
+	struct collector *c = arg;
+	int err = open_all(c, c->failure, sizeof(c->failure));
+
+	if (!err)
+		err = start_parts(c, c->failure, sizeof(c->failure));
+	atomic_store(&c->began, err ? err : 1);
+	if (!err)
+		return collect(c);
+	atomic_store(&c->source.finished, true);
+	source_signal(c->source.event);
+	return NULL;
+}
+
+static int start_thread(struct collector *c, void *(*run)(void *), char *error, size_t size)
+{
+	int err = thread_start(&c->thread, run, c);
+
 	if (err)
 		snprintf(error, size, "cannot make a thread: %s", strerror(-err));
 	c->running = !err;
+	return err;
+}
+
+/* Most failures come at once: then no screen is taken only to be given back. */
+static int start_aside(struct collector *c, char *error, size_t size)
+{
+	bool named = c->command || c->options->record;
+	uint64_t end = source_now() + (named ? ASIDE_NAMED_NS : ASIDE_WAIT_NS);
+	int err = start_thread(c, begin_and_collect, error, size);
+
+	if (err)
+		return err;
+	while (!atomic_load(&c->began) && source_now() < end)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	return collector_failure(c, error, size);
+}
+
+int collector_failure(const struct collector *c, char *error, size_t size)
+{
+	int err = atomic_load(&c->began);
+
+	if (err >= 0)
+		return 0;
+	snprintf(error, size, "%s", c->failure);
 	return err;
 }
 
@@ -321,10 +401,12 @@ int collector_start(struct collector *c, char *error, size_t size)
 	sigset_t before;
 	int err;
 
+	if (c->options->aside)
+		return start_aside(c, error, size);
 	thread_block_signals(&before);
 	err = start_parts(c, error, size);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
+	return err ? err : start_thread(c, collect, error, size);
 }
 
 /* until: CLOCK_REALTIME; NULL: no limit. */
@@ -360,7 +442,9 @@ struct source *collector_source(struct collector *c)
 static int live_stop(struct source *source, unsigned int ms, char *error, size_t size)
 {
 	struct collector *c = collector_of(source);
-	struct timespec until = clock_in(CLOCK_REALTIME, ms * 1000000ull);
+	/* Nothing has begun that would have to be completed; the kernel's check takes its time. */
+	bool loads = c->options->aside && !c->options->record && !atomic_load(&c->began);
+	struct timespec until = clock_in(CLOCK_REALTIME, loads ? 0 : ms * 1000000ull);
 
 	if (!live_stop_until(c, &until))
 		return -ETIME;
@@ -398,6 +482,7 @@ static void live_free(struct source *source)
 		close(c->source.event);
 	if (c->wake >= 0)
 		close(c->wake);
+	pthread_mutex_destroy(&c->early.lock);
 	free(c->captured);
 	free(c->cells);
 	free(c);

@@ -41,6 +41,7 @@ struct collector_options {
 	unsigned int iterations; /* slices until the end; 0: until it is stopped */
 	bool batch;		 /* each slice waits for a SOURCE_NEXT */
 	bool screenshot;	 /* goes on after the last slice */
+	bool aside;		 /* do not let a screen wait for what takes long at the start */
 };
 
 /*
@@ -52,9 +53,13 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 		  struct collector **out, char *error, size_t size);
 /*
  * Begins to sample, and releases the command: -errno if that cannot be run. Signals are blocked in
- * the threads that it makes. error as above.
+ * the threads that it makes. error as above. With options->aside the collector's thread does both,
+ * loading and beginning, and this waits for it for a moment only; if it fails after that, the
+ * source finishes, and collector_failure says why.
  */
 int collector_start(struct collector *collector, char *error, size_t size);
+/* After the source has been stopped: -errno if it could not begin; error as above. */
+int collector_failure(const struct collector *collector, char *error, size_t size);
 /* The collector as screens and reports see it. */
 struct source *collector_source(struct collector *collector);
 

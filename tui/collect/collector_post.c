@@ -99,9 +99,25 @@ static bool by_user(struct collector *c, enum source_command command, const char
 	return true;
 }
 
-void collector_post(struct source *source, enum source_command command, const char *arg)
+/* True: it is too early for the command, which is kept. */
+static bool keep_early(struct collector *c, enum source_command command, const char *arg)
 {
-	struct collector *c = collector_of(source);
+	struct early *e = &c->early;
+	bool kept;
+
+	pthread_mutex_lock(&e->lock);
+	kept = !e->over;
+	if (kept && e->count < EARLY_MAX) {
+		e->commands[e->count].command = command;
+		snprintf(e->commands[e->count].arg, sizeof(e->commands[0].arg), "%s", arg);
+		e->count++;
+	}
+	pthread_mutex_unlock(&e->lock);
+	return kept;
+}
+
+static void execute(struct collector *c, enum source_command command, const char *arg)
+{
 	static const enum tracker_command commands[] = {
 		[SOURCE_ATTACH] = TRACKER_ATTACH,
 		[SOURCE_DETACH] = TRACKER_DETACH,
@@ -113,7 +129,6 @@ void collector_post(struct source *source, enum source_command command, const ch
 		[SOURCE_INSPECT] = TRACKER_CAPTURE,
 	};
 
-	arg = arg ? arg : "";
 	if (command == SOURCE_INSPECT)
 		procwatch_begin(&c->watch, (pid_t)strtol(arg, NULL, 10));
 	/* Users that are still being looked up would be attached after this. */
@@ -135,6 +150,27 @@ void collector_post(struct source *source, enum source_command command, const ch
 		   (size_t)command < sizeof(commands) / sizeof(*commands)) {
 		tracker_post(c->tracker, commands[command], arg);
 	}
+}
+
+void collector_post(struct source *source, enum source_command command, const char *arg)
+{
+	struct collector *c = collector_of(source);
+
+	arg = arg ? arg : "";
+	if (!keep_early(c, command, arg))
+		execute(c, command, arg);
+}
+
+/* A command that is posted meanwhile may overtake those, which were typed before. */
+void collector_post_early(struct collector *c)
+{
+	struct early *e = &c->early;
+
+	pthread_mutex_lock(&e->lock);
+	e->over = true;
+	pthread_mutex_unlock(&e->lock);
+	for (unsigned int i = 0; i < e->count; i++)
+		execute(c, e->commands[i].command, e->commands[i].arg);
 }
 
 /* Sampling stops before the slice ends, so that the old event has no samples for another one. */

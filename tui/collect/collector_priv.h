@@ -20,12 +20,25 @@
 #include "tui/profile/source.h"
 #include "tui/profile/profile.h"
 
+#define EARLY_MAX 32u /* more are not typed in half a second */
+
 struct annotator;
 struct ksyms;
 struct procinfo;
 struct resolver;
 struct session_writer;
 struct stackcache;
+
+/* Commands that came before there was anything that could execute them. */
+struct early {
+	pthread_mutex_t lock;
+	bool over;
+	unsigned int count;
+	struct early_command {
+		enum source_command command;
+		char arg[256];
+	} commands[EARLY_MAX];
+};
 
 struct collector {
 	struct source source;
@@ -49,6 +62,9 @@ struct collector {
 
 	pthread_t thread;
 	bool running;
+	_Atomic int began;	   /* 0: not yet; 1; or the -errno with which it failed... */
+	char failure[1024];	   /* ...and why */
+	struct early early;	   /* commands until then */
 	int wake;		   /* of the thread */
 	_Atomic uint64_t period;   /* ns */
 	_Atomic uint64_t reported; /* slices so far; limits a batch run */
@@ -116,6 +132,8 @@ void collector_inspect(struct collector *c);
 
 /* source_post(), from any thread. */
 void collector_post(struct source *source, enum source_command command, const char *arg);
+/* All parts are there: executes what was posted before. */
+void collector_post_early(struct collector *c);
 /* Between two refreshes; from any thread. */
 void collector_set_period(struct collector *c, double seconds);
 /*

@@ -33,6 +33,7 @@ struct board {
 	bool inventory_wanted;
 	struct inspection *inspection; /* NULL: none yet */
 	struct procstate procstate;
+	char awaited[BOARD_TEXT_MAX];
 	struct annotation_wish *wish;  /* NULL: none */
 	struct annotation *annotation; /* NULL: none yet */
 };
@@ -136,6 +137,20 @@ bool board_next(struct board *b, uint64_t *serial, struct board_message *out)
 	}
 	pthread_mutex_unlock(&b->lock);
 	return newer;
+}
+
+void board_set_awaited(struct board *b, const char *text)
+{
+	pthread_mutex_lock(&b->lock);
+	text_clean(b->awaited, sizeof(b->awaited), text, strlen(text));
+	pthread_mutex_unlock(&b->lock);
+}
+
+void board_awaited(struct board *b, char *to, size_t size)
+{
+	pthread_mutex_lock(&b->lock);
+	snprintf(to, size, "%s", b->awaited);
+	pthread_mutex_unlock(&b->lock);
 }
 
 /* --- wishes and answers ---------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -45,6 +46,12 @@ bool board_shown(struct board *b, uint64_t now, uint64_t max_age, struct board_m
 /* The message after number *serial, which is set to its number; false: none. Start at 0. Some of a
  * long burst are lost. */
 bool board_next(struct board *b, uint64_t *serial, struct board_message *out);
+
+/* --- what is waited for before the first slice ----------------------------------------------- */
+
+void board_set_awaited(struct board *b, const char *text);
+/* Clean; "" nothing that is known. */
+void board_awaited(struct board *b, char *to, size_t size);
 
 /* --- the inventory of the shards (bpf/tracker/inventory.h) ----------------------------------- */
 

@@ -122,6 +122,8 @@ struct ui {
 	char picture[PROMPT_TEXT]; /* the last file name for a picture */
 	char copied[4096];	   /* what UI_COPY copies */
 
+	char awaited[256]; /* before the first slice; see board_awaited */
+
 	/* Feedback, below the view. */
 	char notice[256]; /* answer to the last key, "" none */
 	uint64_t notice_until;

@@ -305,7 +305,9 @@ const char *procline_nothing(const struct ui *ui, const char **remedy)
 		return "No samples have come yet.";
 	}
 	if (ui->header.slices == 0) {
-		*remedy = "Processes are read and unwind tables built, the hottest first.";
+		*remedy = ui->awaited[0] ? ui->awaited
+					 : "Processes are read and unwind tables built, the "
+					   "hottest first.";
 		return "Starting: no samples have come yet.";
 	}
 	if (bycpu_chosen(ui) && bycpu_missing(ui)) {
