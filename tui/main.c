@@ -26,6 +26,7 @@
 #include "symbols/base/clock.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
+#include "symbols/base/thread.h"
 #include "tui/export/batch.h"
 #include "tui/collect/child.h"
 #include "tui/collect/collector.h"
@@ -385,6 +386,8 @@ static int leave(struct source *source, struct child *command, int status)
 		complain(error);
 	if (err && status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
+	if (thread_is_stuck())
+		leave_now(status);
 	leave_within(leave_ms(), status);
 	source_free(source);
 	return status;
@@ -438,8 +441,8 @@ static int run(struct profile *profile, const struct options *options, struct ch
 		file = NULL;
 	} else {
 		status = show(profile, source, options, signals);
-		if (collector && collector_failure(collector, error, sizeof(error)))
-			status = not_begun(command, error);
+		if (source->failed)
+			status = not_begun(command, source->failure);
 	}
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && child_status(command) > 0)

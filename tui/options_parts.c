@@ -77,6 +77,7 @@ struct player_options options_player(const struct options *o)
 		.speed = o->speed,
 		.batch = o->batch,
 		.screenshot = o->screenshot != NULL,
+		.aside = !o->batch && !o->plain && !o->screenshot,
 	};
 }
 

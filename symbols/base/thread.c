@@ -7,8 +7,12 @@
 #include "symbols/base/thread.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
+
+#include "symbols/base/clock.h"
 
 #define HANDLER_STACK (64 * 1024) /* registers alone take 12 KiB on some CPUs */
 
@@ -65,4 +69,21 @@ void thread_block_signals(sigset_t *before)
 	sigdelset(&set, SIGILL);
 	sigdelset(&set, SIGABRT);
 	pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+static atomic_bool stuck;
+
+bool thread_join_within(pthread_t thread, unsigned int ms)
+{
+	struct timespec until = clock_in(CLOCK_REALTIME, ms * 1000000ull);
+
+	if (!pthread_timedjoin_np(thread, NULL, &until))
+		return true;
+	atomic_store(&stuck, true);
+	return false;
+}
+
+bool thread_is_stuck(void)
+{
+	return atomic_load(&stuck);
 }

@@ -10,9 +10,15 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 
 /* Starts a thread with a second stack for handlers. -ENOMEM, or what pthread_create(3) says. */
 int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
+/* Waits so many milliseconds for the end of a thread that may hang on a file. False: it has not
+ * come; what the thread uses must not be freed any more. */
+bool thread_join_within(pthread_t thread, unsigned int ms);
+/* There is a thread that did not end: the process has to end without it. */
+bool thread_is_stuck(void);
 /*
  * Blocks all signals but those of a crash, in this thread and those that it starts; before may be
  * NULL.

@@ -41,7 +41,7 @@
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
 #define ASIDE_WAIT_NS  150000000ull
-#define ASIDE_NAMED_NS 430000000ull /* with a command or file that may be mistyped */
+#define ASIDE_NAMED_NS 330000000ull /* with a command or file that may be mistyped */
 
 void collector_say(struct collector *c, enum message_level level, const char *format, ...)
 {
@@ -350,16 +350,15 @@ static int start_parts(struct collector *c, char *error, size_t size)
 static void *begin_and_collect(void *arg)
 {
 	struct collector *c = arg;
-	int err = open_all(c, c->failure, sizeof(c->failure));
+	struct source *s = &c->source;
+	int err = open_all(c, s->failure, sizeof(s->failure));
 
 	if (!err)
-		err = start_parts(c, c->failure, sizeof(c->failure));
-	atomic_store(&c->began, err ? err : 1);
-	if (!err)
-		return collect(c);
-	atomic_store(&c->source.finished, true);
-	source_signal(c->source.event);
-	return NULL;
+		err = start_parts(c, s->failure, sizeof(s->failure));
+	if (err)
+		source_fail(s, err);
+	atomic_store(&c->began, true);
+	return err ? NULL : collect(c);
 }
 
 static int start_thread(struct collector *c, void *(*run)(void *), char *error, size_t size)
@@ -383,16 +382,9 @@ static int start_aside(struct collector *c, char *error, size_t size)
 		return err;
 	while (!atomic_load(&c->began) && source_now() < end)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	return collector_failure(c, error, size);
-}
-
-int collector_failure(const struct collector *c, char *error, size_t size)
-{
-	int err = atomic_load(&c->began);
-
-	if (err >= 0)
-		return 0;
-	snprintf(error, size, "%s", c->failure);
+	err = atomic_load(&c->source.failed);
+	if (err)
+		snprintf(error, size, "%s", c->source.failure);
 	return err;
 }
 

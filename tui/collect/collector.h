@@ -55,11 +55,9 @@ int collector_new(struct profile *p, const struct collector_options *options, st
  * Begins to sample, and releases the command: -errno if that cannot be run. Signals are blocked in
  * the threads that it makes. error as above. With options->aside the collector's thread does both,
  * loading and beginning, and this waits for it for a moment only; if it fails after that, the
- * source finishes, and collector_failure says why.
+ * source finishes, and says why.
  */
 int collector_start(struct collector *collector, char *error, size_t size);
-/* After the source has been stopped: -errno if it could not begin; error as above. */
-int collector_failure(const struct collector *collector, char *error, size_t size);
 /* The collector as screens and reports see it. */
 struct source *collector_source(struct collector *collector);
 

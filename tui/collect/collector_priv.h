@@ -62,8 +62,7 @@ struct collector {
 
 	pthread_t thread;
 	bool running;
-	_Atomic int began;	   /* 0: not yet; 1; or the -errno with which it failed... */
-	char failure[1024];	   /* ...and why */
+	atomic_bool began;	   /* or has failed to */
 	struct early early;	   /* commands until then */
 	int wake;		   /* of the thread */
 	_Atomic uint64_t period;   /* ns */

@@ -61,6 +61,9 @@ struct source {
 	_Atomic uint64_t slices; /* committed so far */
 	/* It has ended by itself: its COMMAND is gone, or the last slice of -n. */
 	atomic_bool finished;
+	/* Set before that: it could not begin, -errno, and why. */
+	_Atomic int failed;
+	char failure[1024];
 };
 
 static inline void source_finish(struct source *source)
@@ -106,6 +109,14 @@ static inline void source_signal(int fd)
 	ssize_t n = write(fd, &one, sizeof(one));
 
 	(void)n;
+}
+
+/* It could not begin: source->failure says why. */
+static inline void source_fail(struct source *source, int err)
+{
+	atomic_store(&source->failed, err);
+	atomic_store(&source->finished, true);
+	source_signal(source->event);
 }
 
 #endif

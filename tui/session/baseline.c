@@ -16,6 +16,8 @@
 #include "tui/profile/profile.h"
 #include "tui/session/session_read.h"
 
+#define END_MS 500 /* a file may never answer */
+
 struct baseline {
 	struct profile *profile;
 	pthread_t thread;
@@ -104,6 +106,6 @@ void baseline_free(struct baseline *b)
 	if (!b)
 		return;
 	atomic_store(&b->stop, true);
-	baseline_wait(b);
-	free(b);
+	if (b->joined || thread_join_within(b->thread, END_MS))
+		free(b);
 }

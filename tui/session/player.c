@@ -23,11 +23,12 @@
 #include "tui/profile/profile.h"
 #include "tui/session/session_read.h"
 
-#define NS_PER_SEC  1000000000ull
-#define LATE_NS	    NS_PER_SEC	/* then the pace begins anew */
-#define SECONDS_MAX 100000000.0 /* three years */
-#define HOUR	    3600
-#define DAY	    (24 * HOUR)
+#define NS_PER_SEC   1000000000ull
+#define OPEN_WAIT_NS 330000000ull
+#define LATE_NS	     NS_PER_SEC	 /* then the pace begins anew */
+#define SECONDS_MAX  100000000.0 /* three years */
+#define HOUR	     3600
+#define DAY	     (24 * HOUR)
 
 static const double speeds[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};
 
@@ -56,6 +57,7 @@ struct player {
 	struct feeder *feeder;
 	pthread_t thread;
 	bool running;
+	atomic_bool opened; /* or failed to be */
 	int wake;
 	atomic_bool stop;
 
@@ -267,10 +269,8 @@ static void fed(struct player *r, uint32_t next, int err)
 	source_signal(r->source.event);
 }
 
-static void *play(void *arg)
+static void play(struct player *r)
 {
-	struct player *r = arg;
-
 	/* A screenshot shows the end of what was asked for. */
 	if (r->options->screenshot)
 		fed(r, r->end, feeder_go(r->feeder, r->first, r->next, r->end));
@@ -296,7 +296,6 @@ static void *play(void *arg)
 			wait_until(r, then);
 		}
 	}
-	return NULL;
 }
 
 /* --- for screens and reports ----------------------------------------------------------------- */
@@ -417,12 +416,59 @@ static int prepare(struct player *r, char *error, size_t size)
 		snprintf(error, size, "%s: no slice ends in that time", o->path);
 		return -ERANGE;
 	}
-	r->source.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!feeder_new(r->profile, r->session, &r->feeder) && r->source.event >= 0 && r->wake >= 0)
-		return 0;
-	snprintf(error, size, "%s: %s", o->path, strerror(ENOMEM));
-	return -ENOMEM;
+	if (feeder_new(r->profile, r->session, &r->feeder)) {
+		snprintf(error, size, "%s: %s", o->path, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	if (session_flaw(r->session))
+		board_message(profile_board(r->profile), MESSAGE_WARNING,
+			      "%s %s; it goes up to its last whole slice", o->path,
+			      session_flaw(r->session));
+	feeder_modules(r->feeder);
+	return 0;
+}
+
+static void *open_and_play(void *arg)
+{
+	struct player *r = arg;
+	struct source *s = &r->source;
+	int err = prepare(r, s->failure, sizeof(s->failure));
+
+	if (err)
+		source_fail(s, err);
+	else
+		show(r);
+	atomic_store(&r->opened, true);
+	if (!err)
+		play(r);
+	return NULL;
+}
+
+/* A screen waits for the file no longer than it takes to say what is wrong with most. */
+static int await_opening(struct player *r, char *error, size_t size)
+{
+	uint64_t end = source_now() + OPEN_WAIT_NS;
+	int err;
+
+	while (!atomic_load(&r->opened) && (!r->options->aside || source_now() < end))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	err = atomic_load(&r->source.failed);
+	if (err)
+		snprintf(error, size, "%s", r->source.failure);
+	return err;
+}
+
+/* Until the file has answered. */
+static void show_opening(const struct player *r)
+{
+	const struct profile_replay replay = {.speed = r->options->speed};
+	char text[BOARD_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%s is opened, and has not answered yet.", r->options->path);
+	board_set_awaited(profile_board(r->profile), text);
+	profile_lock(r->profile);
+	profile_set_replay(r->profile, &replay);
+	profile_unlock(r->profile);
 }
 
 int player_new(struct profile *p, const struct player_options *options, struct source **out,
@@ -442,19 +488,17 @@ int player_new(struct profile *p, const struct player_options *options, struct s
 	r->source.event = r->wake = -1;
 	r->asked.speed = options->speed;
 	pthread_mutex_init(&r->lock, NULL);
-	err = prepare(r, error, size);
-	if (!err) {
-		if (session_flaw(r->session))
-			board_message(profile_board(p), MESSAGE_WARNING,
-				      "%s %s; it goes up to its last whole slice", options->path,
-				      session_flaw(r->session));
-		feeder_modules(r->feeder);
-		show(r);
-		err = thread_start(&r->thread, play, r);
-		r->running = !err;
-		if (err)
-			snprintf(error, size, "cannot make a thread: %s", strerror(-err));
-	}
+	r->source.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = r->source.event < 0 || r->wake < 0 ? -ENOMEM : 0;
+	show_opening(r);
+	if (!err)
+		err = thread_start(&r->thread, open_and_play, r);
+	r->running = !err;
+	if (err)
+		snprintf(error, size, "cannot make a thread: %s", strerror(-err));
+	else
+		err = await_opening(r, error, size);
 	if (err) {
 		player_free(&r->source);
 		return err;

@@ -36,6 +36,7 @@ struct player_options {
 	unsigned int iterations; /* slices until the end; 0: all */
 	double speed;
 	bool batch;	 /* each slice waits for a SOURCE_NEXT */
+	bool aside;	 /* a screen must not wait for the file */
 	bool screenshot; /* plays to the end at once and goes on after it */
 };
 

@@ -301,7 +301,7 @@ static void name_row(const struct ui *ui, const struct procs_row *from, struct p
 const char *procline_nothing(const struct ui *ui, const char **remedy)
 {
 	if (ui->header.slices == 0 && ui->header.replayed) {
-		*remedy = "The session is being read.";
+		*remedy = ui->awaited[0] ? ui->awaited : "The session is being read.";
 		return "No samples have come yet.";
 	}
 	if (ui->header.slices == 0) {
