@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,18 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bpf/tracker/openfile.h"
+#include "symbols/base/forked.h"
 
-#define CONTROL_FD   3 /* in the processes forked */
 #define SOCKET_BYTES (1 << 18)
 #define END_TURNS    200 /* of a millisecond */
 
@@ -105,36 +101,6 @@ static void __attribute__((noreturn)) helper(int socket, uint64_t root_dev)
 	}
 }
 
-/* Shared mappings of the parent would live as long as a helper that is left behind. */
-static void unmap_shared(void)
-{
-	FILE *file = fopen("/proc/self/maps", "re");
-	uint64_t start, end;
-	char line[512];
-
-	while (file && fgets(line, sizeof(line), file))
-		if ((strstr(line, " anon_inode:") || strstr(line, "[perf_event]")) &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2)
-			munmap((void *)(uintptr_t)start, end - start);
-	if (file)
-		fclose(file);
-}
-
-/* Leaves only the control socket open, as CONTROL_FD. */
-static void let_go(int control)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (control != CONTROL_FD)
-		dup2(control, CONTROL_FD);
-	for (int fd = 0; fd < CONTROL_FD; fd++)
-		dup2(null, fd);
-	syscall(SYS_close_range, CONTROL_FD + 1, ~0u, 0);
-	unmap_shared();
-	if (chdir("/"))
-		_exit(1);
-}
-
 struct left {
 	pid_t pids[OPENHELPER_LEFT_MAX];
 	unsigned int count;
@@ -185,10 +151,10 @@ static void __attribute__((noreturn)) forker(int control)
 	struct stat root;
 	int socket;
 
-	let_go(control);
+	forked_let_go(control);
 	if (stat("/", &root))
 		_exit(1);
-	while (openhelper_receive(CONTROL_FD, &order, sizeof(order), &socket) == sizeof(order)) {
+	while (openhelper_receive(FORKED_FD, &order, sizeof(order), &socket) == sizeof(order)) {
 		reap_helpers(&left);
 		if (order.helper < OPENHELPERS)
 			end_helper(&pids[order.helper], &left);
@@ -197,7 +163,7 @@ static void __attribute__((noreturn)) forker(int control)
 		    left.count < OPENHELPER_LEFT_MAX) {
 			pids[order.helper] = fork();
 			if (!pids[order.helper]) {
-				close(CONTROL_FD);
+				close(FORKED_FD);
 				helper(socket, root.st_dev);
 			}
 			if (pids[order.helper] < 0)
@@ -226,11 +192,8 @@ int openhelpers_new(struct openhelpers *h)
 		close(sockets[1]);
 		return -errno;
 	}
-	if (!h->pid) {
-		setsid(); /* no signals from the terminal */
-		prctl(PR_SET_NAME, "stacktop-files");
+	if (!h->pid)
 		forker(sockets[1]);
-	}
 	close(sockets[1]);
 	h->control = sockets[0];
 	return 0;

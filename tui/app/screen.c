@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@
 struct screen {
 	struct profile *profile;
 	struct source *source;
+	const struct ui_options *options;
 	struct ui *ui;
 	struct terminal *terminal;
 	struct theme *theme;
@@ -78,29 +80,51 @@ static void screen_close(struct screen *s)
 	ui_free(s->ui);
 }
 
+static void use_ascii(struct screen *s)
+{
+	s->ui->ascii = s->options->ascii || s->ui->config.ascii || !s->ui->utf8;
+}
+
+/* curses looks for ~/.terminfo, and would wait for it as long as it likes. */
+static int open_terminal(struct screen *s, bool homeless, char *why, size_t size)
+{
+	char *home = homeless && getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+	int err;
+
+	if (home)
+		unsetenv("HOME");
+	err = terminal_open(&s->terminal, s->options->no_color, why, size);
+	if (home)
+		setenv("HOME", home, 1);
+	free(home);
+	return err;
+}
+
 static int screen_open(struct screen *s, const struct ui_options *options)
 {
 	char why[256], host[64] = "";
 	int rows, cols, err;
+	bool homeless;
 
 	s->ui = ui_new(s->profile, s->source, options);
 	if (!s->ui)
 		return -ENOMEM;
 	err = user_files_open(s->ui, options, true, &s->theme, &s->keeper);
-	if (err)
+	if (err < 0)
 		return err;
+	homeless = err > 0;
 	gethostname(host, sizeof(host) - 1);
 	text_clean(s->ui->host, sizeof(s->ui->host), host, strlen(host));
 	s->signals = crash_open();
 	if (s->signals < 0)
 		return s->signals;
-	err = terminal_open(&s->terminal, options->no_color, why, sizeof(why));
+	err = open_terminal(s, homeless, why, sizeof(why));
 	if (err) {
 		fprintf(stderr, "stacktop: %s\n", why);
 		return err;
 	}
 	s->ui->utf8 = terminal_utf8(s->terminal);
-	s->ui->ascii = options->ascii || s->ui->config.ascii || !s->ui->utf8;
+	use_ascii(s);
 	terminal_size(s->terminal, &rows, &cols);
 	s->grid = grid_new(rows, cols);
 	return s->grid ? 0 : -ENOMEM;
@@ -201,9 +225,8 @@ static unsigned int on_signals(struct screen *s)
 	return flags;
 }
 
-static void use_theme(struct screen *s)
+static void use_theme(struct screen *s, struct theme *theme)
 {
-	struct theme *theme = settings_thread_take_theme(s->keeper);
 	bool writing = s->writer && !writer_done(s->writer);
 
 	if (!theme)
@@ -217,6 +240,19 @@ static void use_theme(struct screen *s)
 	else
 		theme_free(s->theme);
 	s->theme = theme;
+}
+
+/* A theme, or the settings, if they were not there at the start. */
+static void on_settings(struct screen *s)
+{
+	struct theme *chosen = settings_thread_take_theme(s->keeper), *theme;
+
+	if (user_files_late(s->ui, s->options, s->keeper, &theme)) {
+		use_ascii(s);
+		use_theme(s, theme);
+	}
+	use_theme(s, chosen);
+	ui_refresh(s->ui);
 }
 
 static unsigned int on_keys(struct screen *s)
@@ -310,7 +346,7 @@ static void run(struct screen *s)
 		if (n > 0 && fds[2].revents)
 			flags |= on_event(s, event);
 		if (n > 0 && fds[3].revents) {
-			use_theme(s);
+			on_settings(s);
 			flags |= UI_REDRAW | UI_REPAINT;
 		}
 		if (n > 0 && fds[0].revents & POLLIN)
@@ -323,7 +359,7 @@ static void run(struct screen *s)
 
 int screen_run(struct profile *p, struct source *source, const struct ui_options *options)
 {
-	struct screen s = {.profile = p, .source = source, .signals = -1};
+	struct screen s = {.profile = p, .source = source, .options = options, .signals = -1};
 	int err = screen_open(&s, options);
 
 	if (!err)

@@ -18,6 +18,8 @@
 #include "tui/query/query.h"
 #include "tui/export/writer.h"
 
+#define SETTINGS_WAIT_MS 150 /* those of a file system that answers come in one or two */
+
 struct warning_target {
 	struct profile *profile;
 	bool screen;
@@ -33,20 +35,17 @@ static void config_warning(void *arg, const char *text)
 }
 
 /* A file that cannot be read is no reason not to start. */
-static void read_config(struct ui *ui, const struct ui_options *options,
-			struct warning_target *told)
+static void apply(struct ui *ui, const struct ui_options *options,
+		  const struct settings_reply *reply, bool screen)
 {
-	char path[PATH_MAX], text[PATH_MAX + 128];
-	int err;
+	struct warning_target told = {ui->profile, screen};
 
-	if (!config_path(path, sizeof(path)))
-		return;
-	err = config_read(&ui->config, path, config_warning, told);
-	if (err) {
-		config_explain(path, err, text, sizeof(text));
-		config_warning(told, text);
-	}
-	setup_check(ui, config_warning, told);
+	ui->config = reply->config;
+	/* They are on the board already. */
+	for (int i = 0; screen && i < reply->nsaid; i++)
+		if (strncmp(reply->said[i].text, "config: ", 8) == 0)
+			fprintf(stderr, "stacktop: %s\n", reply->said[i].text);
+	setup_check(ui, config_warning, &told);
 	if (!options->delay_given)
 		setup_apply(ui, "refresh");
 	setup_apply(ui, "window");
@@ -54,40 +53,55 @@ static void read_config(struct ui *ui, const struct ui_options *options,
 	ui->no_mouse = ui->config.no_mouse || options->no_mouse;
 }
 
-/* The theme of the command line must be there, that of the file may be missing. */
-static int open_theme(struct ui *ui, const struct ui_options *options, struct warning_target *told,
-		      struct theme **theme, struct settings_thread **keeper)
+/* The file system of the settings does not answer: begins without them. */
+static int begin_without(struct ui *ui, const struct ui_options *options, struct theme **theme)
 {
-	const char *name = options->theme;
-	int err;
+	char path[PATH_MAX] = "";
+	struct config none = {0};
 
-	if (!name && ui->config.theme[0]) {
-		name = ui->config.theme;
-		err = themes_load(theme, name, profile_board(ui->profile));
-		if (err) {
-			char text[160];
-
-			snprintf(text, sizeof(text), "theme %s: %s", name, themes_error(err));
-			config_warning(told, text);
-			name = NULL;
-		}
-	}
-	err = *theme ? 0 : themes_open(theme, name, profile_board(ui->profile));
-	if (err)
-		return err;
-	*keeper = settings_thread_new(ui->profile, name ? name : "default");
-	return *keeper ? 0 : -ENOMEM;
+	config_parse(&none, "", 0, NULL, NULL);
+	ui->config = none;
+	ui->no_mouse = options->no_mouse;
+	config_path(path, sizeof(path));
+	board_message(profile_board(ui->profile), MESSAGE_WARNING,
+		      "waiting for the settings: %s does not answer", path);
+	return themes_embedded(theme, options->theme) ? -ENOMEM : 1;
 }
 
 int user_files_open(struct ui *ui, const struct ui_options *options, bool screen,
 		    struct theme **theme, struct settings_thread **keeper)
 {
-	struct warning_target told = {ui->profile, screen};
+	struct settings_reply reply;
 
 	*theme = NULL;
-	*keeper = NULL;
-	read_config(ui, options, &told);
-	return open_theme(ui, options, &told, theme, keeper);
+	*keeper = settings_thread_new(ui->profile, options->theme);
+	if (!*keeper)
+		return -ENOMEM;
+	if (!settings_thread_open(*keeper, screen ? SETTINGS_WAIT_MS : 0, &reply, theme))
+		return begin_without(ui, options, theme);
+	apply(ui, options, &reply, screen);
+	if (*theme)
+		return 0;
+	themes_complain(reply.theme, reply.err);
+	return reply.err ? reply.err : -ENOMEM;
+}
+
+bool user_files_late(struct ui *ui, const struct ui_options *options,
+		     struct settings_thread *keeper, struct theme **theme)
+{
+	struct settings_reply reply;
+
+	*theme = NULL;
+	if (!settings_thread_open(keeper, 1, &reply, theme))
+		return false;
+	apply(ui, options, &reply, false);
+	if (!*theme)
+		board_message(profile_board(ui->profile), MESSAGE_ERROR, "theme %s: %s",
+			      reply.theme, themes_error(reply.err));
+	else
+		board_message(profile_board(ui->profile), MESSAGE_INFO,
+			      "the settings have been read");
+	return true;
 }
 
 int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)

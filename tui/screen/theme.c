@@ -508,6 +508,21 @@ void theme_free(struct theme *theme)
 	free(theme);
 }
 
+const void *theme_bytes(const struct theme *theme, size_t *size)
+{
+	*size = sizeof(*theme);
+	return theme;
+}
+
+struct theme *theme_copy(const void *bytes, size_t size)
+{
+	struct theme *copy = size == sizeof(*copy) ? malloc(sizeof(*copy)) : NULL;
+
+	if (copy)
+		memcpy(copy, bytes, sizeof(*copy));
+	return copy;
+}
+
 const struct style *theme_style(const struct theme *theme, enum ui_view view, enum role role)
 {
 	return theme->own[view][role] ? &theme->styles[view][role]

@@ -107,6 +107,10 @@ int theme_load(struct theme **out, const char *name, const char *const *director
 /* As theme_load, from length bytes of text. */
 int theme_parse(struct theme **out, const char *text, size_t length, theme_warn_fn warn, void *arg);
 void theme_free(struct theme *theme);
+/* A theme as bytes, for another process of this program. theme_copy: NULL: no memory, or no theme
+ * of that size. */
+const void *theme_bytes(const struct theme *theme, size_t *size);
+struct theme *theme_copy(const void *bytes, size_t size);
 
 /* The look of a role in a view. */
 const struct style *theme_style(const struct theme *theme, enum ui_view view, enum role role);

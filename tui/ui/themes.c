@@ -78,11 +78,24 @@ int themes_open(struct theme **out, const char *name, struct board *messages)
 	if (!name)
 		name = "default";
 	err = themes_load(out, name, messages);
-	if (!err)
-		return 0;
+	if (err)
+		themes_complain(name, err);
+	return err;
+}
+
+void themes_complain(const char *name, int err)
+{
 	fprintf(stderr, "stacktop: theme %s: %s; shipped:", name, themes_error(err));
 	for (const char *const *shipped = theme_embedded(); *shipped; shipped++)
 		fprintf(stderr, " %s", *shipped);
 	fprintf(stderr, "\n");
-	return err;
+}
+
+int themes_embedded(struct theme **out, const char *name)
+{
+	static const char *const none[] = {NULL};
+
+	if (name && !theme_load(out, name, none, NULL, NULL))
+		return 0;
+	return theme_load(out, "default", none, NULL, NULL);
 }

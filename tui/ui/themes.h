@@ -18,6 +18,10 @@ int themes_open(struct theme **out, const char *name, struct board *messages);
 /* The same, but nothing is written; themes_error has the words. */
 int themes_load(struct theme **out, const char *name, struct board *messages);
 const char *themes_error(int err);
+/* Writes to stderr why there is no theme of that name, and which there are. */
+void themes_complain(const char *name, int err);
+/* The shipped theme of that name, or the default one: reads no file. -ENOMEM. */
+int themes_embedded(struct theme **out, const char *name);
 
 /* What changes when the file of a theme is saved; all zero: it has no file. */
 struct themes_stamp {
