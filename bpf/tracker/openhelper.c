@@ -152,7 +152,7 @@ static void __attribute__((noreturn)) forker(int control)
 	int socket;
 
 	forked_let_go(control);
-	if (stat("/", &root))
+	if (chdir("/") || stat("/", &root))
 		_exit(1);
 	while (openhelper_receive(FORKED_FD, &order, sizeof(order), &socket) == sizeof(order)) {
 		reap_helpers(&left);

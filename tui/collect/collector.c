@@ -23,6 +23,7 @@
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
 #include "symbols/base/clock.h"
+#include "symbols/base/forked.h"
 #include "symbols/base/thread.h"
 #include "tui/collect/annotator.h"
 #include "tui/collect/child.h"
@@ -58,6 +59,34 @@ void collector_say(struct collector *c, enum message_level level, const char *fo
 static void tracker_says(void *arg, int level, const char *text)
 {
 	collector_say(arg, (enum message_level)level, "%s", text);
+}
+
+/* Says what is waited for before the first slice. */
+static void awaits(struct collector *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void awaits(struct collector *c, const char *format, ...)
+{
+	char text[BOARD_TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	board_set_awaited(profile_board(c->profile), text);
+	source_signal(c->source.event);
+}
+
+/* Thousands of processes take a while. */
+static void tell_reading(struct collector *c)
+{
+	struct tracker_state state;
+
+	tracker_state(c->tracker, &state);
+	if (state.started)
+		awaits(c, "Unwind tables are built, the hottest first.");
+	else
+		awaits(c, "Processes are read: %u so far.", state.nprocs);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -126,6 +155,8 @@ static void *collect(void *arg)
 		if (resolver_settle(c->resolver, 0))
 			source_signal(c->source.event);
 		if (!last && source_now() < due) {
+			if (!atomic_load(&c->source.slices))
+				tell_reading(c);
 			collector_read_stacks(c);
 			collector_inspect(c);
 			continue;
@@ -214,22 +245,6 @@ static int open_parts(struct collector *c, char *error, size_t size)
 	return err;
 }
 
-/* Says what is waited for before the first slice. */
-static void awaits(struct collector *c, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void awaits(struct collector *c, const char *format, ...)
-{
-	char text[BOARD_TEXT_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	board_set_awaited(profile_board(c->profile), text);
-	source_signal(c->source.event);
-}
-
 static int open_all(struct collector *c, char *error, size_t size)
 {
 	const char *path = c->options->record;
@@ -240,7 +255,11 @@ static int open_all(struct collector *c, char *error, size_t size)
 	if (err || !path)
 		return err;
 	/* Last: an older recording is not overwritten for nothing. */
-	awaits(c, "%s is opened, and has not answered yet.", path);
+	awaits(c, "Waiting for %s, which does not answer.", path);
+	if (c->options->aside && !forked_await(path, &c->stop)) {
+		snprintf(error, size, "%s: %s", path, strerror(ECANCELED));
+		return -ECANCELED;
+	}
 	return session_writer_new(path, &c->record, error, size);
 }
 
@@ -306,10 +325,7 @@ static void wait_for_tables(struct collector *c)
 		tracker_state(c->tracker, &state);
 		if (state.idle)
 			return;
-		if (state.started)
-			awaits(c, "Unwind tables are built, the hottest first.");
-		else
-			awaits(c, "Processes are read: %u so far.", state.nprocs);
+		tell_reading(c);
 		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 	} while (source_now() < end && !atomic_load(&c->stop));
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/forked.h"
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
 #include "tui/profile/board.h"
@@ -32,8 +33,11 @@ static int load(struct baseline *b, char *error, size_t size)
 {
 	struct session *s;
 	struct feeder *f = NULL;
-	int err = session_open(b->path, &s, error, size);
+	int err;
 
+	if (!forked_await(b->path, &b->stop))
+		return -ECANCELED;
+	err = session_open(b->path, &s, error, size);
 	if (err)
 		return err;
 	err = feeder_new(b->profile, s, &f);

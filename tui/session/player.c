@@ -17,6 +17,7 @@
 
 #include "symbols/base/search.h"
 #include "symbols/base/thread.h"
+#include "symbols/base/forked.h"
 #include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "tui/session/feeder.h"
@@ -432,7 +433,11 @@ static void *open_and_play(void *arg)
 {
 	struct player *r = arg;
 	struct source *s = &r->source;
-	int err = prepare(r, s->failure, sizeof(s->failure));
+	int err;
+
+	if (r->options->aside && !forked_await(r->options->path, &r->stop))
+		return NULL;
+	err = prepare(r, s->failure, sizeof(s->failure));
 
 	if (err)
 		source_fail(s, err);
@@ -464,7 +469,7 @@ static void show_opening(const struct player *r)
 	const struct profile_replay replay = {.speed = r->options->speed};
 	char text[BOARD_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "%s is opened, and has not answered yet.", r->options->path);
+	snprintf(text, sizeof(text), "Waiting for %s, which does not answer.", r->options->path);
 	board_set_awaited(profile_board(r->profile), text);
 	profile_lock(r->profile);
 	profile_set_replay(r->profile, &replay);

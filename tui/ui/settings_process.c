@@ -184,6 +184,8 @@ int settings_process_new(struct settings_process *p)
 	p->pid = fork();
 	if (!p->pid) {
 		forked_let_go(sockets[1]);
+		if (chdir("/"))
+			_exit(1);
 		serve(FORKED_FD);
 	}
 	close(sockets[1]);
