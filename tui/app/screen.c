@@ -88,7 +88,8 @@ static void use_ascii(struct screen *s)
 /* curses looks for ~/.terminfo, and would wait for it as long as it likes. */
 static int open_terminal(struct screen *s, bool homeless, char *why, size_t size)
 {
-	char *home = homeless && getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+	const char *value = homeless ? getenv("HOME") : NULL;
+	char *home = value ? strdup(value) : NULL;
 	int err;
 
 	if (home)

@@ -66,20 +66,25 @@ static void read_where(struct procstate *s)
 		text_clean(s->where, sizeof(s->where), text, strlen(text));
 }
 
+static bool is_same(const struct procstate *a, const struct procstate *b)
+{
+	return a->pid == b->pid && a->state == b->state && a->kthread == b->kthread &&
+	       strcmp(a->comm, b->comm) == 0 && strcmp(a->where, b->where) == 0;
+}
+
 bool procwatch_turn(struct procwatch *w, struct board *board, uint64_t now)
 {
-	struct procstate s;
+	struct procstate s = {0};
 
-	memset(&s, 0, sizeof(s)); /* compared as bytes */
 	s.pid = atomic_load(&w->pid);
 	if (!s.pid || (s.pid == w->told.pid && now - w->looked < LOOK_NS))
 		return false;
 	w->looked = now;
 	read_stat(&s);
 	read_where(&s);
-	if (memcmp(&s, &w->told, sizeof(s)) == 0)
+	if (is_same(&s, &w->told))
 		return false;
-	memcpy(&w->told, &s, sizeof(s));
+	w->told = s;
 	board_set_procstate(board, &s);
 	return true;
 }
