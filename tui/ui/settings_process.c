@@ -17,7 +17,8 @@
 #include "tui/screen/theme.h"
 
 #define THEME_BYTES_MAX (1 << 20)
-#define END_TURNS	50 /* of a millisecond */
+#define END_TURNS	1000 /* of a millisecond, on a very busy machine */
+#define STUCK_TURNS	20
 
 static bool send_all(int socket, const void *data, size_t size)
 {
@@ -198,9 +199,10 @@ int settings_process_new(struct settings_process *p)
 	return -EAGAIN;
 }
 
-/* One that waits for a file system in vain is left to init. */
+/* One that waits for a file system in vain is left to init, which may never reap it. */
 void settings_process_free(struct settings_process *p)
 {
+	const int turns = p->busy ? STUCK_TURNS : END_TURNS;
 	const struct timespec turn = {.tv_nsec = 1000000};
 
 	if (p->socket >= 0)
@@ -209,13 +211,14 @@ void settings_process_free(struct settings_process *p)
 	if (p->pid <= 0)
 		return;
 	kill(p->pid, SIGKILL);
-	for (int i = 0; i < END_TURNS && !waitpid(p->pid, NULL, WNOHANG); i++)
+	for (int i = 0; i < turns && !waitpid(p->pid, NULL, WNOHANG); i++)
 		nanosleep(&turn, NULL);
 	p->pid = 0;
 }
 
 int settings_process_send(struct settings_process *p, const struct settings_request *request)
 {
+	p->busy = true;
 	return send_all(p->socket, request, sizeof(*request)) ? 0 : -EPIPE;
 }
 
@@ -228,6 +231,7 @@ int settings_process_receive(struct settings_process *p, struct settings_reply *
 	*theme = NULL;
 	if (!receive_all(p->socket, reply, sizeof(*reply)))
 		return -EPIPE;
+	p->busy = false;
 	if (!reply->theme_size)
 		return 0;
 	bytes = reply->theme_size <= THEME_BYTES_MAX ? malloc(reply->theme_size) : NULL;

@@ -44,6 +44,7 @@ struct settings_reply {
 struct settings_process {
 	pid_t pid;
 	int socket;
+	bool busy; /* it has not replied yet */
 };
 
 /* Forks it. -errno. */
