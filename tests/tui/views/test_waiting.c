@@ -33,7 +33,7 @@ static void waits(struct typist *t, char state, const char *where, int seconds)
 {
 	struct procstate s = {.pid = 4121, .state = state};
 
-	strcpy(s.where, where);
+	snprintf(s.where, sizeof(s.where), "%s", where);
 	board_set_procstate(profile_board(t->feed.p), &s);
 	t->ui->now += (uint64_t)seconds * MACHINE_SECOND;
 	assert_int_equal(ui_refresh(t->ui), 0);
