@@ -165,6 +165,22 @@ static unsigned int copy(struct ui *ui)
 	return UI_REDRAW | UI_COPY;
 }
 
+/* Until the next key: long names take a while to read. */
+static unsigned int whole_name(struct ui *ui)
+{
+	const struct view_ops *view = view_get(ui);
+	const struct profile_func *func = view->function ? view->function(ui) : NULL;
+	char name[1100];
+
+	if (!func)
+		return 0;
+	names_show(func, name, sizeof(name));
+	ui_notice(ui, "%s%s%s", name, func->module[0] ? "  " : "", func->module);
+	ui->notice_name = true;
+	ui->notice_until = UINT64_MAX;
+	return UI_REDRAW;
+}
+
 /* Actions that are the same in every view; the rest is the view's. */
 static unsigned int act(struct ui *ui, enum action action)
 {
@@ -190,6 +206,8 @@ static unsigned int act(struct ui *ui, enum action action)
 		return search_step(ui, -1, false);
 	case ACTION_COPY:
 		return copy(ui);
+	case ACTION_WHOLE_NAME:
+		return whole_name(ui);
 	case ACTION_UNTAG:
 		return selection_untag(ui);
 	case ACTION_BACK:
@@ -263,6 +281,8 @@ static const struct {
 	{ACTION_ANNOTATE, IN_FRAMES, "there is no function under the cursor"},
 	{ACTION_CODE, IN_ALL, "there is no function under the cursor"},
 	{ACTION_ZOOM_MODULE, IN_NAMES, "there is no function under the cursor"},
+	{ACTION_WHOLE_NAME, IN_NAMES, "there is no function under the cursor"},
+	{ACTION_HOTTEST_LEAF, IN_CALLS, "there are no stacks yet"},
 	{ACTION_COPY, IN_FRAMES, "there is nothing under the cursor"},
 	{ACTION_SAME_NAME, IN_FRAMES, "there is nothing under the cursor"},
 	{ACTION_ZOOM, IN_PROCS, "there is no process under the cursor"},

@@ -22,6 +22,7 @@
 #include "tui/session/baseline.h"
 #include "tui/ui/chips.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/shortname.h"
 #include "tui/ui/timespan.h"
 #include "tui/ui/view.h"
 #include "tui/views/treerows.h"
@@ -338,13 +339,33 @@ static void say(struct grid *g, int row, enum role role, const char *text)
 	grid_words(g, row - rows + 1, rows, 1, g->cols - 1, 2, role, text);
 }
 
+/* All of it, as far as the screen goes. */
+static void say_name(struct grid *g, int row, const char *text)
+{
+	int rows = shortname_wrap(g, row, 0, 1, g->cols - 1, ROLE_TITLE, text);
+
+	rows = rows < row ? rows : row;
+	for (int y = row - rows + 1; y < row; y++)
+		grid_blank(g, y, 0, g->cols, ROLE_TEXT);
+	shortname_wrap(g, row - rows + 1, rows, 1, g->cols - 1, ROLE_TITLE, text);
+}
+
+static bool say_details(const struct ui *ui, struct grid *g, int row)
+{
+	const struct view_ops *view = view_get(ui);
+
+	return !ui->overlay.ops && view->details && view->details(ui, g, row);
+}
+
 /* The most urgent message. */
 static void draw_message(const struct ui *ui, struct grid *g, int row)
 {
 	static const enum role roles[] = {ROLE_TEXT, ROLE_WARN, ROLE_ERROR};
 	char text[512], ends[64];
 
-	if (ui->notice[0] && ui->now < ui->notice_until) {
+	if (ui->notice[0] && ui->now < ui->notice_until && ui->notice_name) {
+		say_name(g, row, ui->notice);
+	} else if (ui->notice[0] && ui->now < ui->notice_until) {
 		say(g, row, ROLE_TITLE, ui->notice);
 	} else if (questions_help(ui)) {
 		grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, questions_help(ui));
@@ -367,7 +388,7 @@ static void draw_message(const struct ui *ui, struct grid *g, int row)
 		snprintf(text, sizeof(text), "The cursor stays on its row, also through exec. %s",
 			 ends);
 		grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, text);
-	} else {
+	} else if (!say_details(ui, g, row)) {
 		say_marks(ui, g, row);
 	}
 }

@@ -41,6 +41,10 @@ struct query {
 	/* By process id, for all ids: the process in whose row query_procs counts it; NULL: its
 	 * own. See query_owners. */
 	const uint32_t *owners;
+	/* Trees top down begin with a level of processes, unless there is only one: of each whose
+	 * text differs, if process_text is not NULL; owners agree with it then. */
+	bool by_process;
+	const char *(*process_text)(const struct profile_proc *proc);
 	const struct sample_filter *scope;  /* shares are of these samples; NULL: of all */
 	const struct sample_filter *filter; /* which of them are counted; NULL: all */
 	bool baseline; /* compare with SPAN_BASELINE instead of the time before */
@@ -86,8 +90,9 @@ struct end_row { /* walks of a process with the same end */
 	uint64_t samples;
 };
 
-struct tree_node { /* node 0 is the root, which has no function */
-	uint32_t func;
+struct tree_node {     /* node 0 is the root, which has no function */
+	uint32_t func; /* QUERY_NONE: the node is the process of that id */
+	uint32_t proc;
 	uint32_t parent;
 	uint32_t first_child; /* 0: none; children by total, descending */
 	uint32_t next;	      /* sibling, 0: none */
@@ -95,8 +100,9 @@ struct tree_node { /* node 0 is the root, which has no function */
 	uint64_t self;
 	uint64_t total;
 	uint64_t before; /* total of the baseline, all of whose nodes are there */
-	uint64_t path; /* hash of the functions from the root: identifies the node in every refresh
-			*/
+	/* Hash of process and functions from the root: identifies the node in every refresh. With
+	 * query.by_process and one process, the root has the path that the process would have. */
+	uint64_t path;
 };
 
 struct tree {

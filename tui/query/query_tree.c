@@ -23,7 +23,7 @@ struct tree_cell {
 	uint32_t inside : 1;  /* in the inner stack */
 	uint32_t baseline : 1;
 	uint32_t outer, inner; /* stacks, or PROFILE_NO_STACK */
-	uint32_t func;	       /* next function; NO_FUNC: none is left */
+	uint32_t func;	       /* next function; NO_FUNC: none is left; the process, before all */
 	uint64_t count;
 };
 
@@ -42,6 +42,7 @@ struct tree_part {
 	const struct query *q;
 	bool callers;
 	bool baseline; /* take_cells adds those of the baseline now */
+	bool procs;    /* the root's children are processes */
 	struct tree_cell *cells, *sorted;
 	uint32_t ncells, cells_room;
 	struct tree tree;
@@ -108,6 +109,7 @@ static int add_cell(const struct profile_cell *from, void *arg)
 		.outer = part->callers ? from->kstack : from->ustack,
 		.inner = part->callers ? from->ustack : from->kstack,
 		.baseline = part->baseline,
+		.func = part->q->owners ? part->q->owners[from->proc] : from->proc,
 		.count = from->count,
 	};
 	cell_start(part, cell);
@@ -244,6 +246,20 @@ static void add_children(struct tree_part *part, uint32_t parent)
 	part->tree.count += count;
 }
 
+/* A path that a group of processes keeps when those in it change. */
+static uint64_t process_path(const struct tree_part *part, uint32_t id)
+{
+	const struct profile_proc *proc = query_proc(part->p, id);
+	uint64_t path = idtable_mix((uint64_t)proc->pid, proc->image);
+
+	if (!part->q->process_text)
+		return path;
+	path = 0;
+	for (const char *c = part->q->process_text(proc); *c; c++)
+		path = idtable_mix(path, (unsigned char)*c);
+	return path;
+}
+
 int query_part_children(struct tree_part *part, uint32_t node)
 {
 	struct tree_range *range = &part->ranges[node];
@@ -264,6 +280,12 @@ int query_part_children(struct tree_part *part, uint32_t node)
 
 		part->group_of[child->func] = 0;
 		child->parent = node;
+		if (part->procs && !node) {
+			child->proc = child->func;
+			child->func = QUERY_NONE;
+			child->path = process_path(part, child->proc);
+			continue;
+		}
 		child->path = idtable_mix(part->tree.nodes[node].path,
 					  func_at(part->p, child->func)->hash);
 	}
@@ -315,20 +337,18 @@ static void path_set_free(struct path_set *set)
 	idtable_free(&set->index);
 }
 
-int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
-		     struct query_found *found)
+/* depth: functions from the outermost to that of the node. The same path of two processes is two.
+ */
+static int find_in_range(const struct tree_part *part, uint32_t node, uint32_t depth,
+			 const struct match_cache *funcs, struct path_set *paths,
+			 struct query_found *found)
 {
 	const struct tree_range *range = &part->ranges[node];
-	struct path_set paths = {0};
-	uint32_t depth = 0;
 	int err = 0;
 
-	for (uint32_t at = node; at; at = part->tree.nodes[at].parent)
-		depth++;
-	*found = (struct query_found){0};
 	for (uint32_t i = range->first; i < range->first + range->count && !err; i++) {
 		struct tree_cell cell = part->cells[i];
-		uint64_t path = 0;
+		uint64_t path = part->procs ? part->tree.nodes[node].path : 0;
 		bool any = false;
 
 		expect_restart(part, i, range->first + range->count);
@@ -339,11 +359,31 @@ int query_part_found(const struct tree_part *part, uint32_t node, const struct m
 			path = idtable_mix(path, cell.func);
 			if (level >= depth && cell.func < funcs->count && funcs->pass[cell.func]) {
 				any = true;
-				err = path_sum(&paths, path) ? 0 : -ENOMEM;
+				err = path_sum(paths, path) ? 0 : -ENOMEM;
 			}
 			cell_step(part, &cell);
 		}
 		found->samples += any && !cell.baseline ? cell.count : 0;
+	}
+	return err;
+}
+
+int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
+		     struct query_found *found)
+{
+	const struct tree_node *nodes = part->tree.nodes;
+	struct path_set paths = {0};
+	uint32_t depth = 0;
+	int err = 0;
+
+	for (uint32_t at = node; at && !(part->procs && !nodes[at].parent); at = nodes[at].parent)
+		depth++;
+	*found = (struct query_found){0};
+	if (!part->procs || node) {
+		err = find_in_range(part, node, depth, funcs, &paths, found);
+	} else {
+		for (uint32_t c = nodes[0].first_child; c && !err; c = nodes[c].next)
+			err = find_in_range(part, c, 0, funcs, &paths, found);
 	}
 	found->nodes = paths.count;
 	path_set_free(&paths);
@@ -351,6 +391,17 @@ int query_part_found(const struct tree_part *part, uint32_t node, const struct m
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
+
+/* One process needs no level of its own. */
+static void choose_processes(struct tree_part *part)
+{
+	if (!part->q->by_process || part->callers || !part->ncells)
+		return;
+	for (uint32_t i = 1; i < part->ncells && !part->procs; i++)
+		part->procs = part->cells[i].func != part->cells[0].func;
+	if (!part->procs)
+		part->tree.nodes[0].path = process_path(part, part->cells[0].func);
+}
 
 static int take_cells(struct tree_part *part)
 {
@@ -361,9 +412,11 @@ static int take_cells(struct tree_part *part)
 	part->baseline = true;
 	if (!err && part->q->baseline)
 		err = query_cells(part->p, &baseline, add_cell, part);
+	choose_processes(part);
 	for (uint32_t i = 0; i < part->ncells; i++) {
 		expect_frames(part, i, part->ncells);
-		cell_step(part, &part->cells[i]);
+		if (!part->procs)
+			cell_step(part, &part->cells[i]);
 		node_count(root, &part->cells[i]);
 	}
 	part->ranges[0] = (struct tree_range){.count = part->ncells};
@@ -375,13 +428,15 @@ static int part_begin(struct tree_part *part)
 	struct query baseline = query_of_baseline(part->q);
 	size_t room = query_cell_count(part->p, part->q) +
 		      (part->q->baseline ? query_cell_count(part->p, &baseline) : 0);
+	const size_t ids = part->p->funcs.count > part->p->procs.count ? part->p->funcs.count
+								       : part->p->procs.count;
 
 	if (room >= UINT32_MAX)
 		return -ENOMEM;
 	part->cells_room = (uint32_t)room;
 	part->cells = malloc((room + 1) * sizeof(*part->cells));
 	part->sorted = malloc((room + 1) * sizeof(*part->sorted));
-	part->group_of = calloc((size_t)part->p->funcs.count + 1, sizeof(*part->group_of));
+	part->group_of = calloc(ids + 1, sizeof(*part->group_of));
 	if (!part->cells || !part->sorted || !part->group_of ||
 	    GROW_TO(part->tree.nodes, 1, part->nodes_room, UINT32_MAX) ||
 	    GROW_TO(part->ranges, 1, part->ranges_room, UINT32_MAX))

@@ -62,8 +62,10 @@ enum keycode {
 	X(LAST, "last", "G End", IN_ALL, "", "last row")                                           \
 	X(LEFT, "left", "Left h", IN_LISTS | IN_CODE, "", "scroll long names back")                \
 	X(RIGHT, "right", "Right l", IN_LISTS | IN_CODE, "", "scroll long names to their end")     \
-	X(TREE_OUT, "out", "Left h", IN_TREE, "", "close the node, or go to its parent")           \
-	X(TREE_IN, "in", "Right l", IN_TREE, "", "open the node, or go to its first child")        \
+	X(TREE_OUT, "out", "Left h", IN_TREE, "",                                                  \
+	  "fold the run of frames, close the node, or go to its parent")                           \
+	X(TREE_IN, "in", "Right l", IN_TREE, "",                                                   \
+	  "open the node, unfold a run of frames, or go to the first child")                       \
 	X(FLAME_LEFT, "frame-left", "Left h", IN_FLAME, "", "the frame to the left")               \
 	X(FLAME_RIGHT, "frame-right", "Right l", IN_FLAME, "", "the frame to the right")           \
 	X(NEXT_VIEW, "next-view", "Tab", IN_ALL, "", "next view")                                  \
@@ -94,12 +96,15 @@ enum keycode {
 	X(SYNTAX, "syntax", "s", IN_CODE, "", "write the code as Intel does, or AT&T")             \
 	X(BACK, "back", "Esc Backspace", IN_ALL, "", "go back one level")                          \
 	X(TREE_TOGGLE, "toggle", "Enter e", IN_TREE, "", "open or close the node")                 \
-	X(TREE_OPEN, "open", "+", IN_TREE, "", "open the node")                                    \
+	X(TREE_OPEN, "open", "+", IN_TREE, "", "open the node, or unfold a run of frames")         \
 	X(TREE_CLOSE, "close", "-", IN_TREE, "", "close the node")                                 \
-	X(TREE_ALL, "open-all", "E", IN_TREE, "", "open all nodes")                                \
+	X(TREE_ALL, "open-all", "E", IN_TREE, "", "open and unfold all nodes")                     \
 	X(TREE_NONE, "close-all", "C", IN_TREE, "", "close all nodes")                             \
 	X(TREE_SUBTREE, "subtree", "*", IN_TREE, "", "open the node and all nodes below it")       \
 	X(TREE_DEPTH, "depth", "D", IN_TREE, "", "open the tree down to a level (asks)")           \
+	X(HOTTEST_LEAF, "hottest-leaf", "p", IN_CALLS, "",                                         \
+	  "go to the frame with most samples of its own")                                          \
+	X(WHOLE_NAME, "whole-name", "s", IN_NAMES, "", "show the whole name of the function")      \
 	X(FLIP, "flip", "b", IN_CALLS, "", "switch between callees and callers")                   \
 	X(CYCLE, "cycle", "F5", IN_FRAMES, "Tree",                                                 \
 	  "Tree, Callers and Flame of the same samples, in turn")                                  \

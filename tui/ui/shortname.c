@@ -322,6 +322,50 @@ void shortname_fit(const struct grid *g, const char *name, int cells, char *to, 
 	}
 }
 
+/* Bytes of the text that fit: up to a blank, or behind a character that parts of names end with, if
+ * that is not far from the end. */
+static int bytes_of_row(const struct grid *g, const char *text, int width)
+{
+	const char *at = text, *good = text;
+	int used = 0, good_used = 0;
+
+	while (*at) {
+		const char *next = next_char(at);
+		char one[8];
+
+		snprintf(one, sizeof(one), "%.*s", (int)(next - at), at);
+		used += grid_width(g, one);
+		if (used > width)
+			break;
+		at = next;
+		if (strchr(" ,:/", at[-1])) {
+			good = at;
+			good_used = used;
+		}
+	}
+	if (*at && good_used > width / 2)
+		at = good;
+	return (int)(at == text ? next_char(text) - text : at - text);
+}
+
+int shortname_wrap(struct grid *g, int row, int rows, int col, int width, enum role role,
+		   const char *name)
+{
+	char part[SHORTNAME_MAX];
+	int n = 0;
+
+	for (; *name && width > 0; n++) {
+		int bytes = bytes_of_row(g, name, width);
+
+		snprintf(part, sizeof(part), "%.*s", n == rows - 1 ? (int)strlen(name) : bytes,
+			 name);
+		if (n < rows)
+			grid_fit(g, row + n, col, width, role, part);
+		name += bytes;
+	}
+	return n;
+}
+
 void shortname_draw(struct grid *g, int row, int col, int width, enum role role, const char *name)
 {
 	char text[SHORTNAME_MAX];

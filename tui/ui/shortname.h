@@ -22,6 +22,10 @@ struct grid;
  * LookupKey, …upKey. Any other name keeps its beginning.
  */
 void shortname_fit(const struct grid *g, const char *name, int cells, char *to, size_t size);
+/* Writes all of the name, broken anywhere, into at most `rows` rows; returns how many it takes.
+ * rows 0 writes nothing. */
+int shortname_wrap(struct grid *g, int row, int rows, int col, int width, enum role role,
+		   const char *name);
 /* As grid_fit. */
 void shortname_draw(struct grid *g, int row, int col, int width, enum role role, const char *name);
 

@@ -27,6 +27,7 @@ static void notice(struct ui *ui, bool waits, const char *format, va_list args)
 	vsnprintf(ui->notice, sizeof(ui->notice), format, args);
 	ui->notice_until = ui->now + NOTICE_SECONDS * NS_PER_SEC;
 	ui->notice_waits = waits;
+	ui->notice_name = false;
 }
 
 void ui_notice(struct ui *ui, const char *format, ...)

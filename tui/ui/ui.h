@@ -125,7 +125,8 @@ struct ui {
 	char awaited[256]; /* before the first slice; see board_awaited */
 
 	/* Feedback, below the view. */
-	char notice[256]; /* answer to the last key, "" none */
+	char notice[1400]; /* answer to the last key, "" none */
+	bool notice_name;  /* it is a long name: it takes as many rows as that needs */
 	uint64_t notice_until;
 	bool notice_waits;	/* for the source's answer, which replaces the notice */
 	uint64_t notice_serial; /* of the board's last message before the command */

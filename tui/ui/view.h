@@ -43,6 +43,9 @@ struct view_ops {
 	/* What names the frame under the cursor to others, "" for nothing; NULL: the function does.
 	 */
 	void (*copy)(const struct ui *ui, char *to, size_t size);
+	/* A row about what is under the cursor, below the view; false: the view says it elsewhere,
+	 * or there is nothing. NULL: never. */
+	bool (*details)(const struct ui *ui, struct grid *g, int row);
 	/* Its rows in words, from what was loaded and sorted last. -ENOMEM. */
 	int (*plain)(const struct ui *ui, struct plain_list *list);
 	/* A click into its ZONE_BODY, counted from there; NULL: there is none. */

@@ -3,6 +3,7 @@
 #include "tui/views/calltree.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,17 @@
 #include "tui/views/treerows.h"
 
 #define PATH_MAX_NODES 64
+#define PROCESS_NAME   64
 #define RUNS	       32 /* run i has 2^i nodes */
 
 static void forget(struct calltree *calls)
 {
 	free(calls->tree.nodes);
+	free(calls->procs);
+	free(calls->proc_names);
+	calls->procs = NULL;
+	calls->proc_names = NULL;
+	calls->nprocs = 0;
 	calls->tree = (struct tree){0};
 	calls->samples = calls->before_samples = 0;
 	calls->compared = calls->part = false;
@@ -44,7 +51,7 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	bool *known;
 	int err = 0;
 
-	for (uint32_t i = 1; i < tree->count; i++) {
+	for (uint32_t i = 1 + calls->nprocs; i < tree->count; i++) {
 		if (tree->nodes[i].func > last)
 			last = tree->nodes[i].func;
 	}
@@ -52,7 +59,7 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	if (!known)
 		return -ENOMEM;
 	names_renew(calls->names);
-	for (uint32_t i = 1; i < tree->count && !err; i++) {
+	for (uint32_t i = 1 + calls->nprocs; i < tree->count && !err; i++) {
 		uint32_t func = tree->nodes[i].func;
 
 		if (!known[func] && !names_get(calls->names, p, func))
@@ -63,6 +70,72 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	return err;
 }
 
+/* --- processes ----------------------------------------------------------------------------- */
+
+static const char *text_of_group(const struct profile_proc *proc)
+{
+	return proc->group[0] ? proc->group : "no container or unit";
+}
+
+static const char *text_of_user(const struct profile_proc *proc)
+{
+	return proc->user[0] ? proc->user : "no user";
+}
+
+/* What stands together as one row of Procs does so here; NULL: each process has its own. */
+static const char *(*grouped_by(const struct ui *ui))(const struct profile_proc *proc)
+{
+	return ui->grouping == GROUP_CGROUP ? text_of_group
+	       : ui->grouping == GROUP_USER ? text_of_user
+					    : NULL;
+}
+
+static int choose_processes(const struct ui *ui, const struct profile *p, struct query *q,
+			    uint32_t **owners)
+{
+	*owners = NULL;
+	q->by_process = !ui->zoom.on;
+	q->process_text = grouped_by(ui);
+	if (ui->zoom.on || !q->process_text)
+		return 0;
+	if (query_owners(p, q->process_text, owners))
+		return -ENOMEM;
+	q->owners = *owners;
+	return 0;
+}
+
+/* "10201 python3", or the name of the group. */
+static int name_processes(struct calltree *calls, const struct profile *p, const struct query *q)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t n = 0;
+
+	if (!q->by_process || calls->tree.count < 2 || nodes[1].func != QUERY_NONE)
+		return 0;
+	n = nodes[0].nchildren;
+	calls->procs = calloc(n, sizeof(*calls->procs));
+	calls->proc_names = calloc(n, PROCESS_NAME);
+	if (!calls->procs || !calls->proc_names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_proc *proc = query_proc(p, nodes[i + 1].proc);
+		char *name = calls->proc_names + (size_t)i * PROCESS_NAME;
+
+		if (q->process_text)
+			snprintf(name, PROCESS_NAME, "%s", q->process_text(proc));
+		else
+			snprintf(name, PROCESS_NAME, "%d %s", (int)proc->pid, proc->comm);
+		calls->procs[i] = (struct profile_func){.name = name, .module = ""};
+	}
+	calls->nprocs = n;
+	return 0;
+}
+
+bool calltree_is_process(const struct calltree *calls, uint32_t node)
+{
+	return node && node <= calls->nprocs;
+}
+
 /* Which nodes get children: those that rows need, those that grow asks for, or all. */
 struct wish {
 	bool callers, rows;
@@ -70,35 +143,64 @@ struct wish {
 	void *arg;
 };
 
-static int load(struct calltree *calls, const struct ui *ui, const struct profile *p,
+/* Processes of which all frames are hidden have no stacks. */
+static void forget_empty(struct tree *tree)
+{
+	struct tree_node *root = tree->nodes;
+
+	if (tree->count < 2 || root[1].func != QUERY_NONE || tree->count != root->nchildren + 1)
+		return;
+	for (uint32_t i = 1; i < tree->count; i++)
+		if (root[i].self != root[i].total)
+			return;
+	root->self = root->total;
+	root->first_child = root->nchildren = 0;
+	tree->count = 1;
+}
+
+static int take(struct calltree *calls, const struct profile *p, const struct query *q,
 		const struct wish *wish)
 {
-	struct query q, all;
+	struct query all = *q;
 	int err;
 
-	forget(calls);
-	calls->limit = ui->limit;
-	if (!ui_query(ui, p, &q))
-		return 0;
-	all = q;
 	all.filter = NULL;
 	calls->samples = query_samples(p, &all, NULL);
 	calls->part = wish->grow != NULL;
 	if (wish->grow)
-		err = query_part(p, &q, wish->callers, wish->grow, wish->arg, &calls->tree);
+		err = query_part(p, q, wish->callers, wish->grow, wish->arg, &calls->tree);
 	else
-		err = query_rows(p, &q, wish->callers,
+		err = query_rows(p, q, wish->callers,
 				 wish->rows ? calls->limit * (double)calls->samples : 0,
 				 &calls->tree, &calls->hottest);
-	if (err) {
-		forget(calls);
+	if (err)
 		return err;
-	}
-	calls->compared = q.baseline;
+	calls->compared = q->baseline;
 	all.span = SPAN_BASELINE;
-	if (q.baseline)
+	if (q->baseline)
 		calls->before_samples = query_samples(p, &all, NULL);
-	err = copy_names(calls, p);
+	forget_empty(&calls->tree);
+	err = name_processes(calls, p, q);
+	return err ? err : copy_names(calls, p);
+}
+
+static int load(struct calltree *calls, const struct ui *ui, const struct profile *p,
+		const struct wish *wish)
+{
+	uint32_t *owners = NULL;
+	struct query q;
+	int err = 0;
+
+	forget(calls);
+	calls->limit = ui->limit;
+	calls->callers = wish->callers;
+	if (!ui_query(ui, p, &q))
+		return 0;
+	if (!wish->callers)
+		err = choose_processes(ui, p, &q, &owners);
+	if (!err)
+		err = take(calls, p, &q, wish);
+	free(owners);
 	if (err)
 		forget(calls);
 	return err;
@@ -118,6 +220,8 @@ int calltree_load_part(struct calltree *calls, const struct ui *ui, const struct
 
 const struct profile_func *calltree_func(const struct calltree *calls, uint32_t node)
 {
+	if (calltree_is_process(calls, node))
+		return &calls->procs[node - 1];
 	return names_kept(calls->names, calls->tree.nodes[node].func);
 }
 
@@ -151,6 +255,9 @@ void calltree_path(const struct calltree *calls, uint32_t node, bool callers, ch
 	for (uint32_t at = node; at; at = calls->tree.nodes[at].parent) {
 		size_t n, more;
 
+		/* A path is one of functions; a process is one by itself. */
+		if (calltree_is_process(calls, at) && at != node)
+			break;
 		names_show(calltree_func(calls, at), name, sizeof(name));
 		n = strlen(name);
 		more = n + (length ? 1 : 0);

@@ -36,6 +36,11 @@ struct treeorder {
 struct calltree {
 	struct names *names;
 	struct tree tree;
+	struct profile_func
+		*procs; /* the first level, if that has processes, named like functions */
+	char *proc_names;
+	uint32_t nprocs; /* nodes 1 to nprocs; 0: the first level has functions */
+	bool callers;	 /* bottom up */
 	uint64_t samples;
 	bool compared; /* with the baseline, which has before_samples */
 	uint64_t before_samples;
@@ -50,7 +55,9 @@ int calltree_init(struct calltree *calls);
 /* Fine after calltree_init failed. */
 void calltree_free(struct calltree *calls);
 /*
- * Loads the tree of the current selection, bottom up (callers) or top down. The lock is held.
+ * Loads the tree of the current selection, bottom up (callers) or top down. The lock is held. Top
+ * down, samples of more than one process have a level of processes, or of the groups of Procs; not
+ * bottom up, where a function's samples of all processes belong together.
  * Without samples, or when the process is gone, there are no nodes. rows: nodes that get no row
  * need no children. -ENOMEM.
  */
@@ -61,15 +68,18 @@ int calltree_load_part(struct calltree *calls, const struct ui *ui, const struct
 		       bool callers, int (*grow)(struct tree_part *part, void *arg), void *arg);
 /* Small nodes stay behind their siblings, as treerows_make expects. */
 void treeorder_apply(struct treeorder order, struct calltree *calls);
-/* The function of a node that is not the root, valid until the next load. */
+/* The function of a node that is not the root, valid until the next load. A process looks like a
+ * function of no module. */
 const struct profile_func *calltree_func(const struct calltree *calls, uint32_t node);
+bool calltree_is_process(const struct calltree *calls, uint32_t node);
 /* Of all samples, 0..1. */
 double calltree_share(const struct calltree *calls, uint64_t samples);
 /* Of all samples of the baseline; < 0: not compared. */
 double calltree_before(const struct calltree *calls, uint32_t node);
 /* How its share of all samples has changed since the baseline. */
 struct delta calltree_delta(const struct calltree *calls, uint32_t node);
-/* The names from the outermost function to the node, separated by ';', cut at the outer end. */
+/* The names from the outermost function (not the process) to the node, separated by ';', cut at the
+ * outer end. */
 void calltree_path(const struct calltree *calls, uint32_t node, bool callers, char *to,
 		   size_t size);
 /* "path main > run > here" into one row, from the end that fits. */

@@ -14,6 +14,7 @@
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
 #include "tui/screen/delta.h"
+#include "tui/ui/shortname.h"
 #include "tui/ui/view.h"
 #include "tui/views/proctree.h"
 #include "tui/util/share.h"
@@ -106,6 +107,14 @@ static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 		snprintf(to, size, "exited");
 }
 
+static void show_short(const struct profile_func *func, struct column_cell *c)
+{
+	char name[SHORTNAME_MAX];
+
+	names_show(func, name, sizeof(name));
+	shortname_fit(c->g, name, c->width, c->text, sizeof(c->text));
+}
+
 /* The time of a recording goes on only while it is played, that of a frozen view not at all. */
 static void cell_hottest(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
 {
@@ -124,7 +133,7 @@ static void cell_hottest(const struct ui *ui, const struct procs_row *row, struc
 						       : (now - row->proc->exit_time) / NS_PER_SEC,
 			    c->width, c->text, sizeof(c->text));
 	else if (row->hottest)
-		names_show(row->hottest, c->text, sizeof(c->text));
+		show_short(row->hottest, c);
 	else
 		cell_say(c, "-");
 }

@@ -12,13 +12,15 @@
 #include "tui/ui/names.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/ui.h"
+#include "tui/views/treerun.h"
 
 #define LINKS_MAX   4096 /* parts of a tree that are looked at */
 #define CHAIN_SHOWN 4	 /* functions that are named of a path without a branch */
 
-struct link { /* a path without a branch */
+struct link { /* a path without a branch, or recursion */
 	uint32_t first, last;
 	uint32_t nodes, level;
+	uint32_t cycle; /* see treerun.h */
 	uint64_t total;
 };
 
@@ -33,9 +35,18 @@ static uint32_t only_child(const struct calltree *calls, uint32_t node)
 {
 	const struct tree_node *n = &calls->tree.nodes[node];
 
+	if (calltree_is_process(calls, node))
+		return 0;
 	return n->first_child && calls->tree.nodes[n->first_child].total == n->total
 		       ? n->first_child
 		       : 0;
+}
+
+static void add_run(struct link *link, struct treerun run)
+{
+	link->last = run.last;
+	link->nodes += run.nodes;
+	link->cycle = run.cycle;
 }
 
 /* Siblings are in order, so those behind a small one are small. */
@@ -59,10 +70,15 @@ static int find_links(struct links *l)
 
 		if (!at.node || !nodes[at.node].total || nodes[at.node].total < l->least)
 			continue;
-		*link = (struct link){at.node, at.node, 1, at.level, nodes[at.node].total};
-		while ((next = only_child(l->calls, link->last))) {
-			link->last = next;
-			link->nodes++;
+		*link = (struct link){
+			.first = at.node, .level = at.level, .total = nodes[at.node].total};
+		add_run(link, treerun_find(l->calls, at.node));
+		while (!link->cycle && (next = only_child(l->calls, link->last))) {
+			const struct treerun run = treerun_find(l->calls, next);
+
+			if (run.cycle)
+				break;
+			add_run(link, run);
 		}
 		l->count++;
 		open[depth++] = (struct open){nodes[at.node].next, at.level};
@@ -96,12 +112,27 @@ static int choose_least(struct links *l, uint64_t *least)
 	return 0;
 }
 
-static void name_link(const struct calltree *calls, const struct link *link, const char *arrow,
-		      struct plain_row *row)
+static uint32_t next_in(const struct calltree *calls, uint32_t node)
 {
+	const uint32_t next = only_child(calls, node);
+
+	return next ? next : treerun_next(calls, node);
+}
+
+/* process: what stands before the names of a level of processes. */
+static void name_link(const struct calltree *calls, const struct link *link, const char *arrow,
+		      const char *process, struct plain_row *row)
+{
+	const struct treerun run = {link->first, link->last, link->nodes, link->cycle};
 	uint32_t at = link->first;
 	size_t length = 0;
 
+	if (run.cycle) {
+		treerun_words(calls, &run, row->name, sizeof(row->name));
+		return;
+	}
+	if (calltree_is_process(calls, link->first))
+		length = (size_t)snprintf(row->name, sizeof(row->name), "%s", process);
 	for (uint32_t i = 0; i < link->nodes && length < sizeof(row->name); i++) {
 		char name[160];
 
@@ -112,16 +143,18 @@ static void name_link(const struct calltree *calls, const struct link *link, con
 			length += (size_t)snprintf(row->name + length, sizeof(row->name) - length,
 						   "%s%u more", arrow, left);
 			for (; i + 2 < link->nodes; i++)
-				at = only_child(calls, at);
+				at = next_in(calls, at);
+			at = next_in(calls, at);
 			continue;
 		}
 		length += (size_t)snprintf(row->name + length, sizeof(row->name) - length, "%s%s",
 					   i ? arrow : "", name);
-		at = only_child(calls, at);
+		at = next_in(calls, at);
 	}
 }
 
-static void add_links(struct plain_list *list, const struct links *l, uint64_t least, bool callers)
+static void add_links(struct plain_list *list, const struct links *l, uint64_t least, bool callers,
+		      const char *process)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		const struct link *link = &l->link[i];
@@ -138,8 +171,11 @@ static void add_links(struct plain_list *list, const struct links *l, uint64_t l
 				     100 * calltree_share(l->calls, link->total));
 		if (!row)
 			continue;
-		name_link(l->calls, link, callers ? ", called by " : " calls ", row);
+		name_link(l->calls, link, callers ? ", called by " : " calls ", process, row);
 		plain_row_few(row, link->total);
+		if (link->cycle)
+			plain_row_add(row, "%u %s", link->nodes / link->cycle,
+				      link->cycle == 1 ? "deep" : "times");
 		plain_row_add(row, "level %u", link->level);
 		if (last->self && last->first_child)
 			plain_row_add(row, "%.1f %s", 100 * calltree_share(l->calls, last->self),
@@ -162,7 +198,7 @@ int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltr
 	if (!err)
 		err = choose_least(&l, &least);
 	if (!err)
-		add_links(list, &l, least, callers);
+		add_links(list, &l, least, callers, ui->grouping ? "" : "process ");
 	free(l.link);
 	ui_zoom_name(ui, of, sizeof(of));
 	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of %s",

@@ -22,11 +22,18 @@ static uint32_t child_on(const struct treepath *path, const struct tree *tree, u
 	return c;
 }
 
+/* While only one process is seen, the root has its path. */
+static uint32_t first_level(const struct treepath *path, const struct tree *tree)
+{
+	return tree->nodes[0].path && path->depth && path->hash[0] == tree->nodes[0].path;
+}
+
 uint32_t treepath_node(const struct treepath *path, const struct tree *tree)
 {
 	uint32_t node = 0;
 
-	for (uint32_t i = 0; tree->count && i < path->depth; i++) {
+	for (uint32_t i = tree->count ? first_level(path, tree) : 0; tree->count && i < path->depth;
+	     i++) {
 		uint32_t c = child_on(path, tree, node, i);
 
 		if (!c)
@@ -38,7 +45,7 @@ uint32_t treepath_node(const struct treepath *path, const struct tree *tree)
 
 void treepath_set(struct treepath *path, const struct tree *tree, uint32_t node)
 {
-	uint32_t depth = 0;
+	uint32_t depth = node && tree->nodes[0].path;
 
 	for (uint32_t at = node; at; at = tree->nodes[at].parent)
 		depth++;
@@ -47,6 +54,8 @@ void treepath_set(struct treepath *path, const struct tree *tree, uint32_t node)
 	path->depth = depth;
 	for (uint32_t at = node; at; at = tree->nodes[at].parent)
 		path->hash[--depth] = tree->nodes[at].path;
+	if (depth)
+		path->hash[0] = tree->nodes[0].path;
 }
 
 bool treepath_below(const struct tree *tree, uint32_t node, uint32_t top)
@@ -59,7 +68,7 @@ bool treepath_below(const struct tree *tree, uint32_t node, uint32_t top)
 int treepath_grow(const struct treepath *path, struct tree_part *part)
 {
 	const struct tree *tree = query_part_tree(part);
-	uint32_t node = 0, depth = 0;
+	uint32_t node = 0, depth = first_level(path, tree);
 	int err;
 
 	for (;;) {

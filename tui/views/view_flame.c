@@ -16,7 +16,9 @@
 #include "tui/screen/columns.h"
 #include "tui/views/flamebox.h"
 #include "tui/screen/hints.h"
+#include "tui/ui/framedetails.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/shortname.h"
 #include "tui/views/treepath.h"
 #include "tui/util/share.h"
 
@@ -44,6 +46,7 @@ struct flame_view {
 	pid_t zoomed;	    /* the process that the paths are about, 0: all */
 	uint64_t image;
 	struct search_total found;
+	bool pane; /* with details, as drawn last */
 };
 
 static void flame_close(void *state)
@@ -165,7 +168,7 @@ static enum role box_role(const struct ui *ui, const struct flame_view *v, uint3
 		return ROLE_CURSOR;
 	if (func && search_matches(ui, name))
 		return ROLE_MATCH_CURRENT;
-	if (!func)
+	if (!func || calltree_is_process(&v->calls, node))
 		return ROLE_TITLE;
 	if (func->kind == FUNC_END)
 		return ROLE_BROKEN;
@@ -191,7 +194,7 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 	const struct profile_func *func = box->node ? calltree_func(&v->calls, box->node) : NULL;
 	int width = box->to - box->from;
 	const uint64_t samples = v->calls.tree.nodes[box->node].total;
-	char name[256], text[300], change[32];
+	char name[SHORTNAME_MAX], text[SHORTNAME_MAX + 64], change[32];
 	enum role role;
 	int at;
 
@@ -202,14 +205,15 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 		grid_blank(g, y, box->from + 1, width - 1, role);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s%s",
+	snprintf(text, sizeof(text), "%s",
 		 !func			     ? ""
 		 : func->kind == FUNC_KERNEL ? "k "
 		 : func->kind == FUNC_INLINE ? "i "
 		 : func->kind == FUNC_JIT    ? "j "
 		 : func->kind == FUNC_END    ? "!"
-					     : "",
-		 name);
+					     : "");
+	shortname_fit(g, name, width - 1 - grid_width(g, text), text + strlen(text),
+		      sizeof(text) - strlen(text));
 	at = box->from + 1 + grid_width(g, text);
 	if (v->coloring == COLOR_DIFF && width >= SHARE_MIN - 8) {
 		const struct delta delta = calltree_delta(&v->calls, box->node);
@@ -320,6 +324,7 @@ static void flame_draw(struct ui *ui, struct grid *g, int top, int rows)
 	uint32_t level;
 	size_t box;
 
+	v->pane = details;
 	draw_crumbs(ui, v, g, top++);
 	rows -= 1 + details;
 	if (v->columns != g->cols) {
@@ -420,6 +425,7 @@ static unsigned int move(struct flame_view *v, enum action action)
 	case ACTION_FIRST:
 		return go_node(v, v->top);
 	case ACTION_LAST:
+	case ACTION_HOTTEST_LEAF:
 		return go_node(v, hottest_below(v));
 	case ACTION_FLAME_ZOOM:
 		return zoom(v, v->at);
@@ -448,7 +454,8 @@ static const struct profile_func *flame_function(const struct ui *ui)
 {
 	const struct flame_view *v = ui->state[VIEW_FLAME];
 
-	return v->at ? calltree_func(&v->calls, v->at) : NULL;
+	return v->at && !calltree_is_process(&v->calls, v->at) ? calltree_func(&v->calls, v->at)
+							       : NULL;
 }
 
 static unsigned int flame_key(struct ui *ui, enum action action)
@@ -470,7 +477,7 @@ static unsigned int flame_key(struct ui *ui, enum action action)
 		v->first = 0;
 		return UI_RELOAD;
 	case ACTION_ZOOM_MODULE:
-		return v->at && v->calls.tree.count
+		return flame_function(ui) && v->calls.tree.count
 			       ? ui_zoom_module(ui, calltree_func(&v->calls, v->at)->module)
 			       : 0;
 	case ACTION_SAME_NAME:
@@ -582,6 +589,21 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 	return go_node(v, found) | (search_total_counted(&v->found, ui) ? 0 : UI_RELOAD);
 }
 
+static bool flame_details(const struct ui *ui, struct grid *g, int row)
+{
+	const struct flame_view *v = ui->state[VIEW_FLAME];
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	struct framedetails d = {.source = true};
+
+	if (v->pane || !v->at || !v->calls.tree.count)
+		return false;
+	d.func = calltree_func(&v->calls, v->at);
+	d.self = percent_of(nodes[v->at].self, v->calls.samples);
+	d.total = percent_of(nodes[v->at].total, v->calls.samples);
+	framedetails_draw(&d, g, row);
+	return true;
+}
+
 static void flame_copy(const struct ui *ui, char *to, size_t size)
 {
 	const struct flame_view *v = ui->state[VIEW_FLAME];
@@ -601,5 +623,6 @@ const struct view_ops flame_view = {
 	.function = flame_function,
 	.plain = tree_plain_whole,
 	.copy = flame_copy,
+	.details = flame_details,
 	.click = flame_click,
 };

@@ -13,7 +13,9 @@
 
 #include "tui/screen/delta.h"
 #include "tui/ui/bycpu.h"
+#include "tui/ui/framedetails.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/shortname.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/ui.h"
 #include "tui/util/share.h"
@@ -265,7 +267,10 @@ static void cell_name(const struct functable_painter *p, const struct functable_
 	c->role = search_matches(p->ui, name)	? ROLE_MATCH
 		  : row->func->kind == FUNC_END ? ROLE_BROKEN
 						: ROLE_TEXT;
-	cell_say(c, "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
+	if (c->g && !p->t->scroll)
+		shortname_fit(c->g, name, c->width, c->text, sizeof(c->text));
+	else
+		cell_say(c, "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
 }
 
 /* "parse.c:42"; a name that is too long loses its beginning, not the number. */
@@ -373,6 +378,20 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 			 : bycpu_chosen(ui) && bycpu_missing(ui) ? bycpu_missing(ui)
 			 : t->samples ? "the filter keeps none: Esc clears it, F4 changes it"
 				      : "no samples yet");
+}
+
+bool functable_details(const struct functable *t, bool source, struct grid *g, int row)
+{
+	const struct functable_row *at = t->list.count ? &t->rows[t->list.cursor] : NULL;
+	struct framedetails d = {.source = source};
+
+	if (!at)
+		return false;
+	d.func = at->func;
+	d.self = percent_of(at->self, t->samples);
+	d.total = percent_of(at->total, t->samples);
+	framedetails_draw(&d, g, row);
+	return true;
 }
 
 /* --- the view ------------------------------------------------------------------------------ */
@@ -521,6 +540,11 @@ static const struct profile_func *funcs_function(const struct ui *ui)
 	return functable_function(ui->state[VIEW_FUNCS]);
 }
 
+static bool funcs_details(const struct ui *ui, struct grid *g, int row)
+{
+	return functable_details(ui->state[VIEW_FUNCS], false, g, row);
+}
+
 const struct view_ops funcs_view = {
 	.title = "Funcs",
 	.open = funcs_open,
@@ -533,5 +557,6 @@ const struct view_ops funcs_view = {
 	.columns = funcs_columns,
 	.sort_by = funcs_sort_by,
 	.function = funcs_function,
+	.details = funcs_details,
 	.plain = funcs_plain,
 };

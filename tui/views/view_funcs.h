@@ -62,6 +62,8 @@ void functable_clear(struct functable *t);
 void functable_sort(struct functable *t);
 /* The function under the cursor; NULL: there is none. */
 const struct profile_func *functable_function(const struct functable *t);
+/* framedetails_draw for the function under the cursor; false: there is none. */
+bool functable_details(const struct functable *t, bool source, struct grid *g, int row);
 /* `active`: the table has the cursor. */
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active);

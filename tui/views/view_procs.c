@@ -492,6 +492,21 @@ static void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
 	draw_between(ui, v, g, top + upper);
 }
 
+/* The command is what a row has least room for. */
+static bool procs_details(const struct ui *ui, struct grid *g, int row)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+	const struct procs_row *of = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	int col = 1;
+
+	if (!of)
+		return false;
+	if (!ui->grouping)
+		col += grid_printf(g, row, 1, g->cols - 1, ROLE_TITLE, "%d ", (int)of->proc->pid);
+	grid_fit(g, row, col, g->cols - col, ROLE_TEXT, of->proc->cmdline);
+	return true;
+}
+
 /* --- keys ---------------------------------------------------------------------------------- */
 
 static unsigned int procs_sort_by(struct ui *ui, int column)
@@ -748,6 +763,7 @@ const struct view_ops procs_view = {
 	.load = procs_load,
 	.sort = procs_sort,
 	.draw = procs_draw,
+	.details = procs_details,
 	.key = procs_key,
 	.find = procs_find,
 	.columns = procs_columns,

@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tui/views/calltree.h"
 #include "tui/screen/list.h"
+#include "tui/ui/framedetails.h"
 #include "tui/ui/names.h"
 #include "tui/ui/selection.h"
 #include "tui/views/treerows.h"
@@ -20,6 +22,7 @@
 #define SHOWN_DEPTH  4	/* levels of guides that stay in sight of the cursor's row */
 #define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
 #define GUIDES_MAX   100
+#define RUN_SHOWN    2600 /* bytes of a row of two names and what is between */
 
 enum tree_column {
 	TREE_MARK,
@@ -46,7 +49,7 @@ enum tree_column {
 			"vs BASE", 9, 9, .keep = true,                                             \
 			COLUMN_SORTABLE(SORTS_DOWN, "vs BASE: change (X shows it)")),              \
 		[TREE_BAR] = COLUMN_TEXT("BAR", 9, 13),                                            \
-		[TREE_CALLS] = COLUMN_TEXT(calls, 28, 400, .keep = true, .weight = 4,              \
+		[TREE_CALLS] = COLUMN_TEXT(calls, 37, 400, .keep = true, .weight = 4,              \
 					   COLUMN_SORTABLE(SORTS_UP, calls ": by name")),          \
 		[TREE_MODULE] =                                                                    \
 			COLUMN_TEXT("MODULE", 11, 24, COLUMN_SORTABLE(SORTS_UP, "MODULE")),        \
@@ -76,6 +79,7 @@ struct tree_view {
 	char about[128]; /* scope of the paths that are shown */
 	pid_t zoomed;	 /* the process that `open` is about, 0: all */
 	uint64_t image;
+	bool pane; /* the view has one with details, as drawn last */
 };
 
 /* Tree and Callers are one view each with a state of its own. */
@@ -133,7 +137,8 @@ static const struct profile_func *tree_function(const struct ui *ui)
 {
 	const struct tree_view *v = state_of(ui);
 
-	if (!v->list.count || v->rows.row[v->list.cursor].small)
+	if (!v->list.count || v->rows.row[v->list.cursor].small ||
+	    calltree_is_process(&v->calls, v->rows.row[v->list.cursor].node))
 		return NULL;
 	return calltree_func(&v->calls, v->rows.row[v->list.cursor].node);
 }
@@ -161,11 +166,11 @@ static int tree_sort(struct ui *ui)
 	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, &v->calls);
 	err = treerows_make(&v->rows, &v->calls, &v->open);
 	v->list.count = err ? 0 : v->rows.count;
-	for (size_t i = 0; v->list.held && i < v->list.count; i++) {
-		if (v->rows.row[i].path == v->cursor) {
-			v->list.cursor = i;
-			found = true;
-		}
+	if (v->list.held && v->list.count) {
+		size_t row = treerows_find(&v->rows, &v->calls, v->cursor);
+
+		found = row < v->list.count;
+		v->list.cursor = found ? row : v->list.cursor;
 	}
 	if (ui_zoom_changed(ui, v->about, sizeof(v->about)) && !found)
 		list_anew(&v->list);
@@ -210,16 +215,43 @@ static int put(struct grid *g, int y, int col, int end, enum role role, const ch
 	return col < end ? col + grid_put(g, y, col, end - col, role, text) : col;
 }
 
+static const char *mark_of(const struct profile_func *func)
+{
+	return func->kind == FUNC_KERNEL   ? "k "
+	       : func->kind == FUNC_INLINE ? "i "
+	       : func->kind == FUNC_JIT	   ? "j "
+					   : "";
+}
+
+static bool has_hottest(const struct tree_view *v, const struct treerun *run)
+{
+	uint32_t node = run->first;
+
+	for (uint32_t i = 0; i < run->nodes && v->calls.hottest; i++) {
+		if (node == v->calls.hottest)
+			return true;
+		node = treerun_next(&v->calls, node);
+	}
+	return false;
+}
+
+static bool run_matches(const struct ui *ui, const struct tree_view *v, const struct treerun *run)
+{
+	return search_matches_func(ui, calltree_func(&v->calls, run->last)) ||
+	       search_matches_func(ui, calltree_func(&v->calls, run->first));
+}
+
 static void draw_name(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
 		      struct grid *g, int y, int col, int end)
 {
 	const struct profile_func *func = calltree_func(&v->calls, row->node);
 	enum role role = func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
-	char name[512];
+	const bool hottest = has_hottest(v, &row->run);
+	const char *mark = "  <== hottest";
+	char name[RUN_SHOWN];
 	int need;
 
-	names_show(func, name, sizeof(name));
-	if (search_matches(ui, name))
+	if (run_matches(ui, v, &row->run))
 		role = ROLE_MATCH;
 	col = put(g, y, col, end, ROLE_TREE,
 		  func->kind == FUNC_END ? "(!) "
@@ -230,19 +262,22 @@ static void draw_name(const struct ui *ui, const struct tree_view *v, const stru
 		grid_line(g, y, col, 3 < end - col ? 3 : end - col, ROLE_TREE, GLYPH_HLINE);
 		col += 4;
 	}
-	if (func->kind == FUNC_KERNEL)
-		col = put(g, y, col, end, ROLE_KERNEL, "k ");
-	else if (func->kind == FUNC_INLINE)
-		col = put(g, y, col, end, ROLE_USER, "i ");
-	else if (func->kind == FUNC_JIT)
-		col = put(g, y, col, end, ROLE_USER, "j ");
+	col = put(g, y, col, end, func->kind == FUNC_KERNEL ? ROLE_KERNEL : ROLE_USER,
+		  row->run.nodes == 1 || func->kind == FUNC_KERNEL ? mark_of(func) : "");
+	treerun_show(&v->calls, &row->run, g, end - col, name, sizeof(name));
 	need = grid_width(g, name);
+	if (hottest) {
+		mark = end - col - need >= (int)strlen(mark) ? mark : "  <==";
+		treerun_show(&v->calls, &row->run, g, end - col - (int)strlen(mark), name,
+			     sizeof(name));
+		need = grid_width(g, name);
+	}
 	if (need > end - col)
 		need = end - col;
 	grid_fit(g, y, col, need, role, name);
 	col += need;
-	if (row->node == v->calls.hottest && !v->callers)
-		put(g, y, col, end, ROLE_HEAT_5, end - col >= 13 ? "  <== hottest" : "  <==");
+	if (hottest)
+		put(g, y, col, end, ROLE_HEAT_5, mark);
 	else if (row->closed && end - col > 8)
 		grid_printf(g, y, col, end - col, ROLE_DIM, "  (%u)",
 			    v->calls.tree.nodes[row->node].nchildren);
@@ -254,7 +289,7 @@ static double row_share(const struct ui *ui, const struct tree_view *v, const st
 {
 	const struct tree_node *nodes = v->calls.tree.nodes;
 	/* A row of small ones has the number of their parent. */
-	uint32_t parent = row->small ? row->node : nodes[row->node].parent;
+	uint32_t parent = row->small ? row->node : nodes[row->run.first].parent;
 
 	if (!ui->of_parent || !parent)
 		return calltree_share(&v->calls, samples);
@@ -297,8 +332,11 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 		draw_name(ui, v, row, g, y, col, end);
 		return;
 	}
-	snprintf(text, sizeof(text), "... %u %s under %.1f%%", row->small,
-		 row->small == 1 ? "frame" : "frames", 100 * v->calls.limit);
+	snprintf(text, sizeof(text), "... %u %s%s under %.1f%%", row->small,
+		 row->node || !v->calls.nprocs ? "frame"
+		 : row->small == 1	       ? "process"
+					       : "processe",
+		 row->small == 1 ? "" : "s", 100 * v->calls.limit);
 	put(g, y, col, end, ROLE_DIM, text);
 }
 
@@ -333,6 +371,7 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
 	uint32_t skip = 0, room;
 
+	v->pane = details;
 	top++;
 	rows -= 1 + details;
 	if (ui->hide_modules)
@@ -387,6 +426,20 @@ static unsigned int go_row(struct tree_view *v, size_t row)
 	return UI_REDRAW;
 }
 
+/* The cursor goes to the first frame that is unfolded, or stays in the row that has it. */
+static unsigned int unfold(struct ui *ui, bool unfolded)
+{
+	struct tree_view *v = state_of(ui);
+	const struct tree_row *row = &v->rows.row[v->list.cursor];
+
+	if (treerows_unfold(&v->rows, &v->calls, &v->open, v->list.cursor, unfolded))
+		ui_notice(ui, "out of memory");
+	if (unfolded)
+		v->cursor = v->calls.tree.nodes[row->run.first].path;
+	v->list.held = v->list.chosen = true;
+	return UI_RESORT;
+}
+
 static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action action)
 {
 	struct tree_row *row = &v->rows.row[v->list.cursor];
@@ -395,14 +448,20 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 	case ACTION_TREE_TOGGLE:
 		return set_open(ui, row, !row->open);
 	case ACTION_TREE_OPEN:
+		if (row->run.nodes > 1 && !row->closed)
+			return unfold(ui, true);
 		return set_open(ui, row, true);
 	case ACTION_TREE_CLOSE:
 		return set_open(ui, row, false);
 	case ACTION_TREE_IN:
+		if (row->run.nodes > 1 && !row->closed)
+			return unfold(ui, true);
 		if (row->open && v->list.cursor + 1 < v->list.count)
 			return go_row(v, v->list.cursor + 1);
 		return set_open(ui, row, true);
 	case ACTION_TREE_OUT:
+		if (row->head)
+			return unfold(ui, false);
 		if (!row->small && row->open)
 			return set_open(ui, row, false);
 		return row->parent ? go_row(v, row->parent - 1) : 0;
@@ -413,8 +472,9 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 		treerows_open(&v->calls, &v->open, row->node);
 		return UI_RESORT;
 	case ACTION_ZOOM_MODULE:
-		return row->small ? 0
-				  : ui_zoom_module(ui, calltree_func(&v->calls, row->node)->module);
+		return row->small || calltree_is_process(&v->calls, row->node)
+			       ? 0
+			       : ui_zoom_module(ui, calltree_func(&v->calls, row->node)->module);
 	default:
 		return 0;
 	}
@@ -430,9 +490,12 @@ static void close_below(struct tree_view *v, uint32_t levels)
 	if (!v->list.count)
 		return;
 	while (v->rows.row[row].parent &&
-	       (v->rows.row[row].small || v->rows.row[row].level > levels))
+	       (v->rows.row[row].small ||
+		v->rows.row[row].level - v->rows.row[row].run.nodes >= levels))
 		row = v->rows.row[row].parent - 1;
 	go_row(v, row);
+	/* A run may end at that level. */
+	v->cursor = v->calls.tree.nodes[v->rows.row[row].run.first].path;
 }
 
 static void tree_copy(const struct ui *ui, char *to, size_t size)
@@ -451,6 +514,47 @@ static unsigned int tree_sort_by(struct ui *ui, int column)
 	v->sorted = (enum tree_column)column;
 	v->inverted = false;
 	return UI_RESORT;
+}
+
+/* Opens what the node is in, and unfolds its run unless the row is about that node anyway. */
+static unsigned int go_deep(struct ui *ui, uint32_t node)
+{
+	struct tree_view *v = state_of(ui);
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	size_t row;
+	int err = 0;
+
+	for (uint32_t up = nodes[node].parent; up && !err; up = nodes[up].parent)
+		err = openset_put(&v->open, nodes[up].path, true);
+	v->cursor = nodes[node].path;
+	v->list.held = v->list.chosen = true;
+	if (!err)
+		err = treerows_make(&v->rows, &v->calls, &v->open);
+	v->list.count = err ? 0 : v->rows.count;
+	row = err ? 0 : treerows_find(&v->rows, &v->calls, v->cursor);
+	if (row < v->list.count && v->rows.row[row].node != node)
+		err = treerows_unfold(&v->rows, &v->calls, &v->open, row, true);
+	if (err)
+		ui_notice(ui, "out of memory");
+	return UI_RESORT;
+}
+
+/* Of callers, the first level has the functions that executed, which have the samples. */
+static unsigned int go_hottest(struct ui *ui)
+{
+	const struct tree_view *v = state_of(ui);
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	uint32_t hottest = v->calls.hottest;
+
+	if (!v->list.count)
+		return 0;
+	for (uint32_t c = v->callers ? nodes[0].first_child : 0; c; c = nodes[c].next)
+		if (!hottest || nodes[c].total > nodes[hottest].total)
+			hottest = c;
+	if (hottest && !treerows_small(&v->calls, hottest))
+		return go_deep(ui, hottest);
+	ui_notice(ui, "no frame has %.1f%% of its own: L shows smaller ones", 100 * v->calls.limit);
+	return UI_REDRAW;
 }
 
 static unsigned int tree_key(struct ui *ui, enum action action)
@@ -489,6 +593,8 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 		return ui_go(ui, v->callers ? VIEW_TREE : VIEW_CALLERS);
 	case ACTION_SAME_NAME:
 		return search_func(ui, tree_function(ui));
+	case ACTION_HOTTEST_LEAF:
+		return go_hottest(ui);
 	default:
 		return v->list.count ? key_on_row(ui, v, action) : 0;
 	}
@@ -508,30 +614,41 @@ static const struct column *callers_columns_of(int *count, const struct ui *ui, 
 static unsigned int tree_find(struct ui *ui, int step, bool here)
 {
 	struct tree_view *v = state_of(ui);
-	uint32_t *order = v->list.count ? calloc(v->calls.tree.count, sizeof(*order)) : NULL;
+	const struct tree_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	uint32_t *order = row ? calloc(v->calls.tree.count, sizeof(*order)) : NULL;
 	size_t n = order ? treerows_all(&v->calls, order) : 0;
-	size_t i = 0;
+	/* A new search begins with the first frame of the row. */
+	uint32_t from = !row ? 0 : here ? row->run.first : row->node;
 	unsigned int flags = 0;
+	size_t i = 0;
 
-	while (i + 1 < n && order[i] != v->rows.row[v->list.cursor].node)
+	while (i + 1 < n && order[i] != from)
 		i++;
 	for (size_t tried = 0; tried < n && !flags; tried++) {
-		uint32_t at;
-
 		if (!here || tried)
 			i = (i + n + (size_t)step) % n;
-		at = order[i];
-		if (!search_matches_func(ui, calltree_func(&v->calls, at)))
-			continue;
-		for (uint32_t up = v->calls.tree.nodes[at].parent; up;
-		     up = v->calls.tree.nodes[up].parent)
-			openset_put(&v->open, v->calls.tree.nodes[up].path, true);
-		v->cursor = v->calls.tree.nodes[at].path;
-		v->list.held = v->list.chosen = true;
-		flags = UI_RESORT;
+		if (search_matches_func(ui, calltree_func(&v->calls, order[i])))
+			flags = go_deep(ui, order[i]);
 	}
 	free(order);
 	return flags;
+}
+
+static bool tree_details(const struct ui *ui, struct grid *g, int y)
+{
+	const struct tree_view *v = state_of(ui);
+	const struct tree_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	struct framedetails d;
+
+	if (v->pane || !row || row->small)
+		return false;
+	d = (struct framedetails){
+		.func = calltree_func(&v->calls, row->node),
+		.self = v->callers ? -1 : 100 * calltree_share(&v->calls, row->self),
+		.total = 100 * calltree_share(&v->calls, row->total),
+	};
+	framedetails_draw(&d, g, y);
+	return true;
 }
 
 static int plain_of(const struct ui *ui, struct plain_list *list)
@@ -546,7 +663,7 @@ static int plain_of(const struct ui *ui, struct plain_list *list)
 #define TREE_OPS                                                                                   \
 	.close = tree_close, .load = tree_load, .sort = tree_sort, .draw = tree_draw,              \
 	.key = tree_key, .find = tree_find, .function = tree_function, .plain = plain_of,          \
-	.copy = tree_copy, .sort_by = tree_sort_by
+	.copy = tree_copy, .sort_by = tree_sort_by, .details = tree_details
 
 const struct view_ops tree_view = {
 	.title = "Tree", .open = tree_open, .columns = tree_columns_of, TREE_OPS};

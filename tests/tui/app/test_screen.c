@@ -272,7 +272,7 @@ static void commands_show_the_name_of_the_program(void **state)
 	profile_unlock(f->feed.p);
 	ui_refresh(f->ui);
 	assert_shows(f, " cc1 -quiet /h");
-	assert_hides(f, "/usr/lib/gcc");
+	assert_hides(f, " /usr/lib/gcc/x ");
 	assert_shows(f, " /bin/ls /usr/lib");
 	assert_shows(f, " test_session --");
 	assert_shows(f, " [kworker/0:1-e");

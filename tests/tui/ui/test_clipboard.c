@@ -37,11 +37,16 @@ static void a_path_from_the_outermost_function_in(void **state)
 		      "ngx_worker_process_cycle;ngx_process_events_and_timers;"
 		      "ngx_process_request_line;ngx_parse_header");
 	assert_shows(t, "copied ngx_worker_process_cycle;");
-	assert_copied(t, "4g+j", "ngx_process_request_line;ngx_parse_header");
+	/* A row of several frames is about the last of them, in Callers the outermost. */
+	assert_copied(t, "4g+j",
+		      "ngx_worker_process_cycle;ngx_process_events_and_timers;"
+		      "ngx_process_request_line;ngx_parse_header");
+	assert_copied(t, "lg", "ngx_parse_header");
+	assert_copied(t, "j", "ngx_process_request_line;ngx_parse_header");
 	type(t, "5");
 	assert_int_equal(ui_refresh(t->ui), 0);
 	screen(t);
-	assert_copied(t, "jj", "ngx_worker_process_cycle;ngx_process_events_and_timers");
+	assert_copied(t, "jjj", "ngx_worker_process_cycle;ngx_process_events_and_timers");
 }
 
 static void the_name_where_there_is_no_path(void **state)

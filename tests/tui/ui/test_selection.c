@@ -198,7 +198,7 @@ static void paths_are_kept_or_not(void **state)
 	const int whole = samples(0, NULL);
 
 	grid_resize(t->g, 50, 200);
-	press(t, "3");
+	press(t, "3E");
 	filter(t, "memmove");
 	/* All that is on the path counts what goes there, and nothing else. */
 	assert_share(t, "ngx_worker_process_cycle", samples(0, "memmove"), whole);

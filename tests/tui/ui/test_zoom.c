@@ -152,7 +152,7 @@ static void a_module_is_zoomed_into(void **state)
 	assert_shows(t, "libc.so.6");
 	assert_share(t, "memmove", 1, 1);
 	assert_hides(t, "ngx_parse_header");
-	press(t, "3");
+	press(t, "3E");
 	/* Who calls the module is on the path, and 100 % is what went there. */
 	assert_share(t, "ngx_process_request_line", memmove_only, memmove_only);
 	assert_hides(t, "ngx_writev");

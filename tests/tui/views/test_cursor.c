@@ -85,7 +85,7 @@ static void the_tree_of_another_process_begins_anew(void **state)
 	type(f, "3/shrink\n");
 	assert_cursor_on(f, "shrink_folio");
 	type(f, "1\n3");
-	assert_cursor_on(f, "ngx_worker_process_cycle");
+	assert_cursor_on(f, "ngx_process_events_and_t");
 }
 
 static void cursor_and_open_nodes_stay_in_the_tree(void **state)
@@ -115,9 +115,9 @@ static void tree_opens_and_closes(void **state)
 	slices(f, 12, 0);
 	type(f, "3C");
 	assert_hides(f, "ngx_process_events");
-	assert_cursor_on(f, "[+] ngx_worker_process_cycle");
+	assert_cursor_on(f, "[+] 4121 nginx");
 	type(f, "\n");
-	assert_shows(f, "[+] ngx_process_events");
+	assert_shows(f, "ngx_process_events");
 	assert_hides(f, "memmove");
 	type(f, "*");
 	assert_shows(f, "memmove");
@@ -129,7 +129,7 @@ static void tree_opens_and_closes(void **state)
 	assert_shows(f, "ExecInterpExpr");
 	assert_shows(f, "memmove");
 	/* h closes, then goes to the parent; l opens, then goes to the child. */
-	type(f, "gjjh");
+	type(f, "gjjjh");
 	assert_cursor_on(f, "[+] ngx_process_request_line");
 	type(f, "h");
 	assert_cursor_on(f, "ngx_process_events_and_timers");
@@ -144,20 +144,20 @@ static void tree_opens_down_to_a_level(void **state)
 	slices(f, 12, 0);
 	type(f, "3gjjj");
 	assert_cursor_on(f, "ngx_parse_header");
-	type(f, "D2\n");
-	assert_shows(f, "[+] ngx_process_events_and_timers");
-	assert_shows(f, "[+] ExecutorRun");
+	type(f, "D3\n");
+	assert_shows(f, "ngx_process_events_and_timer");
+	assert_shows(f, "[+] main \u203a ExecutorRun");
 	assert_hides(f, "ngx_process_request_line");
-	assert_cursor_on(f, "ngx_process_events_and_timers");
+	assert_cursor_on(f, "ngx_process_events_and_t");
 	/* What comes anew is no deeper, and what is opened by hand stays so. */
 	type(f, "+");
 	slices(f, 12, 1);
-	assert_shows(f, "[+] ExecutorRun");
+	assert_shows(f, "[+] main \u203a ExecutorRun");
 	assert_shows(f, "[+] ngx_process_request_line");
-	type(f, "D1\n");
-	assert_shows(f, "[+] ngx_worker_process_cycle");
-	assert_hides(f, "ngx_process_events");
-	type(f, ":depth 3\n");
+	type(f, "D2\n");
+	assert_shows(f, "[+] ngx_worker_");
+	assert_hides(f, "ngx_process_request");
+	type(f, ":depth 4\n");
 	assert_shows(f, "[+] ngx_process_request_line");
 	for (const char *const *wrong = (const char *const[]){"0", "-1", "x", "1101", "", NULL};
 	     *wrong; wrong++) {
@@ -249,7 +249,7 @@ static void frozen_data_stay_and_can_be_explored(void **state)
 	/* Another view shows the same moment: nginx has two thirds, not a tenth. */
 	type(f, "3");
 	assert_shows(f, "67.4");
-	assert_cursor_on(f, "ngx_worker_process_cycle");
+	assert_cursor_on(f, "4121 nginx");
 	type(f, "1\n");
 	assert_shows(f, "Zoom: all > 4121 nginx");
 	assert_shows(f, "49.8");

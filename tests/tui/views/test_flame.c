@@ -103,6 +103,8 @@ static void cursor_and_zoom(void **state)
 
 	grid_resize(t->g, 30, 150);
 	assert_shows(t, ">all processes");
+	type(t, "j");
+	assert_shows(t, ">4121 nginx");
 	type(t, "jjj");
 	assert_shows(t, ">ngx_process_request_line");
 	type(t, "l");
@@ -123,7 +125,9 @@ static void cursor_and_zoom(void **state)
 	type(t, "k");
 	type(t, "\b");
 	assert_shows(t, "> ... > ngx_process_events_and_timers");
-	type(t, "\b\b\b");
+	type(t, "\b\b");
+	assert_shows(t, "> 4121 nginx");
+	type(t, "\b\b");
 	assert_int_equal(t->ui->view, VIEW_PROCS);
 }
 

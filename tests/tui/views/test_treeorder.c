@@ -74,25 +74,25 @@ static void a_tree_is_sorted(void **state)
 	struct typist *t = *state;
 
 	slices(t, 12, 0);
-	type(t, "3");
+	type(t, "3E");
 	ASSERT_ORDER(t, "ngx_worker_process", "main", "Builtins_Call", "kthread");
-	type(t, "jjjj");
+	type(t, "jjjjj");
 	assert_cursor_on(t, "memmove");
 	ui_key(t->ui, keys_parse("F6", 2));
 	assert_shows(t, "SELF%: samples that ended there");
 	type(t, "jjj\n");
-	ASSERT_ORDER(t, "kthread", "main", "ngx_worker_process", "memmove", "ngx_parse_header",
-		     "ngx_writev", SMALL, "Builtins_Call");
+	ASSERT_ORDER(t, "ngx_worker_process", "memmove", "ngx_parse_header", "ngx_writev", SMALL,
+		     "main", "Builtins_Call", "kthread");
 	assert_cursor_on(t, "memmove");
 	type(t, "I");
-	ASSERT_ORDER(t, "Builtins_Call", "ngx_worker_process", "ngx_writev", "ngx_parse_header",
-		     "memmove", SMALL, "main", "kthread");
+	ASSERT_ORDER(t, "kthread", "Builtins_Call", "main", "ngx_worker_process", "ngx_writev",
+		     "ngx_parse_header", "memmove", SMALL);
 	assert_cursor_on(t, "memmove");
 	/* What is found is found in that order. */
 	type(t, "g/kthread|ExecutorRun\n");
-	assert_cursor_on(t, "ExecutorRun");
-	type(t, "n");
 	assert_cursor_on(t, "kthread");
+	type(t, "n");
+	assert_cursor_on(t, "ExecutorRun");
 	type(t, ":sort total\n");
 	ASSERT_ORDER(t, "ngx_worker_process", "ngx_parse_header", "memmove", "ngx_writev", SMALL,
 		     "main", "Builtins_Call", "kthread");
@@ -104,7 +104,7 @@ static void what_ends_there_comes_first(void **state)
 	struct typist *t = *state;
 
 	slices(t, 12, 0);
-	type(t, "3K");
+	type(t, "3EK");
 	ASSERT_ORDER(t, "ngx_worker_process", "ngx_process_request_line", "ngx_writev", "main");
 	type(t, "S");
 	assert_shows(t, "SELF%\u25bc");
@@ -122,14 +122,14 @@ static void what_grew_comes_first(void **state)
 	type(t, "zB");
 	type(t, "z");
 	slices(t, 12, 1);
-	type(t, "3X");
+	type(t, "3EX");
 	ASSERT_ORDER(t, "main", "ngx_worker_process");
 	type(t, ":sort vs\n");
 	ASSERT_ORDER(t, "main", "kthread", "ngx_worker_process");
 	type(t, "I");
 	ASSERT_ORDER(t, "ngx_worker_process", "kthread", "main");
 	type(t, "X"); /* there is nothing to compare: the widest comes first */
-	ASSERT_ORDER(t, "main", "ngx_worker_process", "Builtins_Call", "kthread");
+	ASSERT_ORDER(t, "main", "Builtins_Call", "ngx_worker_process", "kthread");
 }
 
 static void a_click_on_the_header_sorts(void **state)
