@@ -332,11 +332,11 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 		draw_name(ui, v, row, g, y, col, end);
 		return;
 	}
-	snprintf(text, sizeof(text), "... %u %s%s under %.1f%%", row->small,
-		 row->node || !v->calls.nprocs ? "frame"
+	snprintf(text, sizeof(text), "... %u %s under %.1f%%", row->small,
+		 row->node || !v->calls.nprocs ? row->small == 1 ? "frame" : "frames"
 		 : row->small == 1	       ? "process"
-					       : "processe",
-		 row->small == 1 ? "" : "s", 100 * v->calls.limit);
+					       : "processes",
+		 100 * v->calls.limit);
 	put(g, y, col, end, ROLE_DIM, text);
 }
 
