@@ -127,6 +127,8 @@ static struct treerun find_run(const struct row_maker *m, uint32_t first, uint32
 		    (level < levels && level + i - 1 >= levels)) {
 			run.nodes = i;
 			run.last = node;
+			/* What is left may be less than a turn of the recursion. */
+			run.cycle = run.nodes < 2 * run.cycle ? 0 : run.cycle;
 			break;
 		}
 		node = treerun_next(m->calls, node);

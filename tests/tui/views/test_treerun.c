@@ -88,7 +88,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void right(struct typist *t, const char *name)
+static void press_named(struct typist *t, const char *name)
 {
 	ui_key(t->ui, keys_parse(name, strlen(name)));
 }
@@ -178,7 +178,7 @@ static void a_run_unfolds_and_folds(void **state)
 	for (size_t i = 0; i < SIZES; i++) {
 		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
 		type(t, "3gj");
-		right(t, i % 2 ? "Right" : "+");
+		press_named(t, i % 2 ? "Right" : "+");
 		assert_cursor_on(t, "[-] _start");
 		assert_hides(t, "14 more");
 		assert_shows(t, "[-] step2");
@@ -187,22 +187,40 @@ static void a_run_unfolds_and_folds(void **state)
 		assert_hides(t, "14 more");
 		assert_shows(t, "[-] step2");
 		type(t, "jj");
-		right(t, "Left");
+		press_named(t, "Left");
 		assert_cursor_on(t, "14 more");
 		assert_hides(t, "[-] step2");
-		right(t, "Left");
+		press_named(t, "Left");
 		assert_cursor_on(t, "[+] _start \u203a 14 more");
-		right(t, "Right");
+		press_named(t, "Right");
 		assert_cursor_on(t, "[-] _start \u203a 14 more");
 		/* Recursion is a run of its own. */
 		type(t, "j");
 		assert_cursor_on(t, "descend \u21c4");
-		right(t, "Right");
+		press_named(t, "Right");
 		assert_cursor_on(t, "[-] descend");
 		assert_hides(t, "descend \u21c4");
-		right(t, "Left");
+		press_named(t, "Left");
 		assert_cursor_on(t, "descend \u21c4");
 	}
+}
+
+/* What a person closes in the middle ends the run there; opened, it is whole again. */
+static void a_run_ends_where_it_is_closed(void **state)
+{
+	struct typist *t = *state;
+
+	screen(t);
+	type(t, "3gjj");
+	assert_cursor_on(t, "descend \u21c4");
+	type(t, "+j-");
+	assert_cursor_on(t, "[+] odd_step");
+	assert_hides(t, "left  <==");
+	press_named(t, "Left");
+	assert_cursor_on(t, "[+] descend \u203a odd_step");
+	press_named(t, "Right");
+	assert_cursor_on(t, "descend \u21c4 odd_step \u00d7100");
+	assert_shows(t, "left  <==");
 }
 
 static void a_search_looks_into_runs(void **state)
@@ -215,7 +233,7 @@ static void a_search_looks_into_runs(void **state)
 		assert_cursor_on(t, "[-] step7");
 		type(t, "/_PyEval\n");
 		assert_cursor_on(t, "_PyEval_EvalFrame");
-		right(t, "Left");
+		press_named(t, "Left");
 		assert_cursor_on(t, "14 more");
 		/* The row is about its last frame: nothing has to unfold. */
 		type(t, "g/_PyEval\n");
@@ -404,6 +422,7 @@ int main(void)
 		RUN_TEST(a_group_is_a_level),
 		RUN_TEST(a_trunk_is_one_row),
 		RUN_TEST(a_run_unfolds_and_folds),
+		RUN_TEST(a_run_ends_where_it_is_closed),
 		RUN_TEST(a_search_looks_into_runs),
 		RUN_TEST(keys_are_about_the_last_frame),
 		RUN_TEST(the_hottest_leaf_is_one_key_away),
