@@ -59,6 +59,8 @@ static const struct {
 	{"<alloc::vec::Vec<T> as core::fmt::Debug>::fmt", 20, "<…>::fmt"},
 	{"-[NSString initWithFormat:arguments:]", 20, "-[NSString initWith…"},
 	{"main.(*Server).ServeHTTP", 20, "main.(*Server).Serv…"},
+	{"rayon_core::job::StackJob<fn() -> Option<u8>>::execute", 40,
+	 "rayon_core::job::StackJob<…>::execute"},
 	{"a->b", 3, "a-…"},
 	{"x<y", 2, "x…"},
 	{"naïve::größer::öffne", 12, "…::öffne"},

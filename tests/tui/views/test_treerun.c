@@ -39,10 +39,10 @@ static uint32_t stack_of(struct typist *t, const char *trunk, int turns, const c
 	n += (size_t)snprintf(frames + n, sizeof(frames) - n, ";_PyEval_EvalFrame@python3%s",
 			      trunk);
 	for (int i = 0; i < turns; i++)
-		n += (size_t)snprintf(frames + n, sizeof(frames) - n,
-				      strcmp(leaf, "left") == 0 || strcmp(leaf, "right") == 0
-					      ? ";descend@python3;odd_step@python3"
-					      : ";again@python3");
+		n += (size_t)snprintf(frames + n, sizeof(frames) - n, "%s",
+				      strcmp(leaf, "deepest") == 0
+					      ? ";again@python3"
+					      : ";descend@python3;odd_step@python3");
 	snprintf(frames + n, sizeof(frames) - n, ";%s@python3", leaf);
 	return machine_stack(&t->feed, frames);
 }
@@ -53,18 +53,21 @@ static void second(struct typist *t, uint32_t python, uint32_t node)
 	struct profile_health h;
 	struct profile_cell cells[] = {
 		{python, 10201, stack_of(t, "", TURNS, "left"), PROFILE_NO_STACK, 40, 0},
-		{python, 10201, stack_of(t, "", TURNS, "right"), PROFILE_NO_STACK, 20, 0},
+		{python, 10201, stack_of(t, "", TURNS, "right"), PROFILE_NO_STACK, 10, 0},
+		{python, 10201, stack_of(t, "", TURNS / 2, "descend"), PROFILE_NO_STACK, 10, 0},
 		{python, 10201, stack_of(t, ";other@python3", DEEP, "deepest"), PROFILE_NO_STACK,
 		 10, 0},
-		{node, 10203, machine_stack(&t->feed, "main@node;" NAME "@node"), PROFILE_NO_STACK,
-		 30, 0},
+		{node, 10203,
+		 machine_stack(&t->feed, "main@node;twice@node;twice@node;" NAME "@node"),
+		 PROFILE_NO_STACK, 20, 0},
+		{node, 10203, machine_stack(&t->feed, "main@node"), PROFILE_NO_STACK, 10, 0},
 	};
-	const size_t count = node ? 4 : 3;
+	const size_t count = node ? 6 : 4;
 
 	t->feed.time += MACHINE_SECOND;
 	machine_health(&t->feed, &h, 100, 0, 100);
 	assert_int_equal(profile_commit(t->feed.p, cells, count, &h), 0);
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < 6; i++)
 		profile_stack_put(t->feed.p, cells[i].ustack);
 }
 
@@ -168,6 +171,24 @@ static void a_trunk_is_one_row(void **state)
 		assert_shows(t, "left");
 		assert_shows(t, "right");
 		assert_shows(t, "other");
+	}
+}
+
+static void what_has_samples_of_its_own_is_seen(void **state)
+{
+	struct typist *t = *state;
+
+	for (size_t i = 0; i < SIZES; i++) {
+		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+		type(t, "3G");
+		assert_shows(t, "[-] main");
+		assert_hides(t, "main \u203a");
+		/* Not recursion yet. */
+		assert_shows(t, "twice \u203a");
+		assert_hides(t, "twice \u00d7");
+		/* Of all its frames. */
+		type(t, "g");
+		assert_shows(t, "    60.0    10.0 ");
 	}
 }
 
@@ -421,6 +442,7 @@ int main(void)
 		RUN_TEST(one_process_needs_no_level),
 		RUN_TEST(a_group_is_a_level),
 		RUN_TEST(a_trunk_is_one_row),
+		RUN_TEST(what_has_samples_of_its_own_is_seen),
 		RUN_TEST(a_run_unfolds_and_folds),
 		RUN_TEST(a_run_ends_where_it_is_closed),
 		RUN_TEST(a_search_looks_into_runs),
