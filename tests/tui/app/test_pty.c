@@ -72,7 +72,7 @@ static void sequences_are_no_letters(void **state)
 	session_type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
 	wait_for(s, "Sort by");
 	session_type(s, "\x1b");
-	wait_for(s, "ngx_process_events_and_timers ");
+	wait_for(s, "ngx_process_request_line ");
 	session_type(s, "1");
 	wait_for(s, "[1 Procs]");
 	session_type(s, "\x1b[17~");
