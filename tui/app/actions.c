@@ -240,12 +240,17 @@ static unsigned int annotate(struct ui *ui)
 
 	if (ui->view == VIEW_PROCS)
 		procs_under_cursor(ui, &pid, &image);
+	else if (!ui->zoom.on && view_get(ui)->process)
+		view_get(ui)->process(ui, &pid, &image);
 	return func ? annotate_open(ui, func, pid, image) : 0;
 }
 
 /* What no view had a use for. */
 static unsigned int act_last(struct ui *ui, enum action action)
 {
+	uint64_t image;
+	pid_t pid;
+
 	switch (action) {
 	case ACTION_ANNOTATE:
 	case ACTION_CODE:
@@ -254,6 +259,8 @@ static unsigned int act_last(struct ui *ui, enum action action)
 		/* Where no process is under the cursor, that which is zoomed into. */
 		if (ui->zoom.on)
 			return unwind_inspect(ui, ui->zoom.pid, 0);
+		if (view_get(ui)->process && view_get(ui)->process(ui, &pid, &image))
+			return unwind_inspect(ui, pid, 0);
 		ui_notice(ui, "the walk of which process? Press i on one in Procs");
 		return UI_REDRAW;
 	case ACTION_ATTACH:

@@ -40,6 +40,9 @@ struct view_ops {
 	unsigned int (*sort_by)(struct ui *ui, int column);
 	/* The function under the cursor, valid until the next load; NULL: none. */
 	const struct profile_func *(*function)(const struct ui *ui);
+	/* The process of what is under the cursor; false: it is of several, or of that which is
+	 * zoomed into. NULL: likewise. */
+	bool (*process)(const struct ui *ui, pid_t *pid, uint64_t *image);
 	/* What names the frame under the cursor to others, "" for nothing; NULL: the function does.
 	 */
 	void (*copy)(const struct ui *ui, char *to, size_t size);

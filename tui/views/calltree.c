@@ -12,16 +12,20 @@
 #include "tui/views/treerows.h"
 
 #define PATH_MAX_NODES 64
-#define PROCESS_NAME   64
 #define RUNS	       32 /* run i has 2^i nodes */
+
+struct calltree_process {
+	struct profile_func func; /* which has the name */
+	pid_t pid;		  /* 0: a group */
+	uint64_t image;
+	char name[64];
+};
 
 static void forget(struct calltree *calls)
 {
 	free(calls->tree.nodes);
 	free(calls->procs);
-	free(calls->proc_names);
 	calls->procs = NULL;
-	calls->proc_names = NULL;
 	calls->nprocs = 0;
 	calls->tree = (struct tree){0};
 	calls->samples = calls->before_samples = 0;
@@ -114,18 +118,20 @@ static int name_processes(struct calltree *calls, const struct profile *p, const
 		return 0;
 	n = nodes[0].nchildren;
 	calls->procs = calloc(n, sizeof(*calls->procs));
-	calls->proc_names = calloc(n, PROCESS_NAME);
-	if (!calls->procs || !calls->proc_names)
+	if (!calls->procs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct profile_proc *proc = query_proc(p, nodes[i + 1].proc);
-		char *name = calls->proc_names + (size_t)i * PROCESS_NAME;
+		struct calltree_process *named = &calls->procs[i];
 
-		if (q->process_text)
-			snprintf(name, PROCESS_NAME, "%s", q->process_text(proc));
-		else
-			snprintf(name, PROCESS_NAME, "%d %s", (int)proc->pid, proc->comm);
-		calls->procs[i] = (struct profile_func){.name = name, .module = ""};
+		named->func = (struct profile_func){.name = named->name, .module = ""};
+		if (q->process_text) {
+			snprintf(named->name, sizeof(named->name), "%s", q->process_text(proc));
+			continue;
+		}
+		snprintf(named->name, sizeof(named->name), "%d %s", (int)proc->pid, proc->comm);
+		named->pid = proc->pid;
+		named->image = proc->image;
 	}
 	calls->nprocs = n;
 	return 0;
@@ -134,6 +140,17 @@ static int name_processes(struct calltree *calls, const struct profile *p, const
 bool calltree_is_process(const struct calltree *calls, uint32_t node)
 {
 	return node && node <= calls->nprocs;
+}
+
+bool calltree_process(const struct calltree *calls, uint32_t node, pid_t *pid, uint64_t *image)
+{
+	while (node > calls->nprocs)
+		node = calls->tree.nodes[node].parent;
+	if (!node || !calls->procs[node - 1].pid)
+		return false;
+	*pid = calls->procs[node - 1].pid;
+	*image = calls->procs[node - 1].image;
+	return true;
 }
 
 /* Which nodes get children: those that rows need, those that grow asks for, or all. */
@@ -221,7 +238,7 @@ int calltree_load_part(struct calltree *calls, const struct ui *ui, const struct
 const struct profile_func *calltree_func(const struct calltree *calls, uint32_t node)
 {
 	if (calltree_is_process(calls, node))
-		return &calls->procs[node - 1];
+		return &calls->procs[node - 1].func;
 	return names_kept(calls->names, calls->tree.nodes[node].func);
 }
 

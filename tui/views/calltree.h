@@ -36,11 +36,9 @@ struct treeorder {
 struct calltree {
 	struct names *names;
 	struct tree tree;
-	struct profile_func
-		*procs; /* the first level, if that has processes, named like functions */
-	char *proc_names;
-	uint32_t nprocs; /* nodes 1 to nprocs; 0: the first level has functions */
-	bool callers;	 /* bottom up */
+	struct calltree_process *procs; /* the first level, if that has processes */
+	uint32_t nprocs;		/* nodes 1 to nprocs; 0: the first level has functions */
+	bool callers;			/* bottom up */
 	uint64_t samples;
 	bool compared; /* with the baseline, which has before_samples */
 	uint64_t before_samples;
@@ -72,6 +70,8 @@ void treeorder_apply(struct treeorder order, struct calltree *calls);
  * function of no module. */
 const struct profile_func *calltree_func(const struct calltree *calls, uint32_t node);
 bool calltree_is_process(const struct calltree *calls, uint32_t node);
+/* The process that a node is of; false: the tree does not say. */
+bool calltree_process(const struct calltree *calls, uint32_t node, pid_t *pid, uint64_t *image);
 /* Of all samples, 0..1. */
 double calltree_share(const struct calltree *calls, uint64_t samples);
 /* Of all samples of the baseline; < 0: not compared. */

@@ -589,6 +589,13 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 	return go_node(v, found) | (search_total_counted(&v->found, ui) ? 0 : UI_RELOAD);
 }
 
+static bool flame_process(const struct ui *ui, pid_t *pid, uint64_t *image)
+{
+	const struct flame_view *v = ui->state[VIEW_FLAME];
+
+	return v->calls.tree.count && calltree_process(&v->calls, v->at, pid, image);
+}
+
 static bool flame_details(const struct ui *ui, struct grid *g, int row)
 {
 	const struct flame_view *v = ui->state[VIEW_FLAME];
@@ -624,5 +631,6 @@ const struct view_ops flame_view = {
 	.plain = tree_plain_whole,
 	.copy = flame_copy,
 	.details = flame_details,
+	.process = flame_process,
 	.click = flame_click,
 };

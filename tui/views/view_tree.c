@@ -634,6 +634,14 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 	return flags;
 }
 
+static bool tree_process(const struct ui *ui, pid_t *pid, uint64_t *image)
+{
+	const struct tree_view *v = state_of(ui);
+
+	return v->list.count &&
+	       calltree_process(&v->calls, v->rows.row[v->list.cursor].node, pid, image);
+}
+
 static bool tree_details(const struct ui *ui, struct grid *g, int y)
 {
 	const struct tree_view *v = state_of(ui);
@@ -663,7 +671,8 @@ static int plain_of(const struct ui *ui, struct plain_list *list)
 #define TREE_OPS                                                                                   \
 	.close = tree_close, .load = tree_load, .sort = tree_sort, .draw = tree_draw,              \
 	.key = tree_key, .find = tree_find, .function = tree_function, .plain = plain_of,          \
-	.copy = tree_copy, .sort_by = tree_sort_by, .details = tree_details
+	.copy = tree_copy, .sort_by = tree_sort_by, .details = tree_details,                       \
+	.process = tree_process
 
 const struct view_ops tree_view = {
 	.title = "Tree", .open = tree_open, .columns = tree_columns_of, TREE_OPS};

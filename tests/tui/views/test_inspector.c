@@ -150,7 +150,7 @@ static void asks_for_what_is_zoomed_into(void **state)
 {
 	struct typist *t = *state;
 
-	type(t, "3i6i");
+	type(t, "4i6i");
 	assert_int_equal(nposted, 0);
 	assert_shows(t, "the walk of which process?");
 	type(t, "1j\n3i");

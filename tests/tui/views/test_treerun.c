@@ -283,6 +283,21 @@ static void keys_are_about_the_last_frame(void **state)
 	assert_shows(t, "there is no function under the cursor");
 }
 
+/* Of the process that the row is below. */
+static void a_walk_is_of_the_process(void **state)
+{
+	struct typist *t = *state;
+
+	type(t, "3gjji");
+	assert_int_equal(posted, SOURCE_INSPECT);
+	assert_non_null(strstr(posted_arg, "10201"));
+	type(t, "3Gi");
+	assert_non_null(strstr(posted_arg, "10203"));
+	/* Callers are of all of them. */
+	type(t, "4i");
+	assert_shows(t, "the walk of which process?");
+}
+
 static void the_hottest_leaf_is_one_key_away(void **state)
 {
 	struct typist *t = *state;
@@ -447,6 +462,7 @@ int main(void)
 		RUN_TEST(a_run_ends_where_it_is_closed),
 		RUN_TEST(a_search_looks_into_runs),
 		RUN_TEST(keys_are_about_the_last_frame),
+		RUN_TEST(a_walk_is_of_the_process),
 		RUN_TEST(the_hottest_leaf_is_one_key_away),
 		RUN_TEST(callers_fold_too),
 		RUN_TEST(what_is_under_the_cursor_is_said_once),
