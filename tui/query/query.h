@@ -42,7 +42,8 @@ struct query {
 	 * own. See query_owners. */
 	const uint32_t *owners;
 	/* Trees top down begin with a level of processes, unless there is only one: of each whose
-	 * text differs, if process_text is not NULL; owners agree with it then. */
+	 * text differs, if process_text is not NULL; owners agree with it then. A process whose
+	 * text is NULL is one of its own. */
 	bool by_process;
 	const char *(*process_text)(const struct profile_proc *proc);
 	const struct sample_filter *scope;  /* shares are of these samples; NULL: of all */
@@ -186,7 +187,8 @@ int query_cells(const struct profile *p, const struct query *q,
 int query_proc_samples(const struct profile *p, const struct query *q, uint64_t **samples,
 		       size_t *count);
 
-/* Owners (query.owners) that merge processes of the same text; the caller frees them. -ENOMEM. */
+/* Owners (query.owners) that merge processes of the same text, if it is not NULL; the caller frees
+ * them. -ENOMEM. */
 int query_owners(const struct profile *p, const char *(*text)(const struct profile_proc *proc),
 		 uint32_t **owners);
 

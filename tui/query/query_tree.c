@@ -250,12 +250,12 @@ static void add_children(struct tree_part *part, uint32_t parent)
 static uint64_t process_path(const struct tree_part *part, uint32_t id)
 {
 	const struct profile_proc *proc = query_proc(part->p, id);
-	uint64_t path = idtable_mix((uint64_t)proc->pid, proc->image);
+	const char *text = part->q->process_text ? part->q->process_text(proc) : NULL;
+	uint64_t path = 0;
 
-	if (!part->q->process_text)
-		return path;
-	path = 0;
-	for (const char *c = part->q->process_text(proc); *c; c++)
+	if (!text)
+		return idtable_mix((uint64_t)proc->pid, proc->image);
+	for (const char *c = text; *c; c++)
 		path = idtable_mix(path, (unsigned char)*c);
 	return path;
 }

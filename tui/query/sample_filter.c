@@ -71,8 +71,13 @@ int query_owners(const struct profile *p, const char *(*text)(const struct profi
 		return -ENOMEM;
 	}
 	for (uint32_t id = 0; id < p->procs.count; id++)
-		if (proc_at(p, id)->entry.live)
-			owned[n++] = (struct owned){text(&proc_at(p, id)->proc), id};
+		if (proc_at(p, id)->entry.live) {
+			const char *of = text(&proc_at(p, id)->proc);
+
+			(*owners)[id] = id;
+			if (of)
+				owned[n++] = (struct owned){of, id};
+		}
 	qsort(owned, n, sizeof(*owned), by_text);
 	for (size_t i = 0, first = 0; i < n; i++) {
 		if (strcmp(owned[i].text, owned[first].text) != 0)

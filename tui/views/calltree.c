@@ -86,12 +86,25 @@ static const char *text_of_user(const struct profile_proc *proc)
 	return proc->user[0] ? proc->user : "no user";
 }
 
-/* What stands together as one row of Procs does so here; NULL: each process has its own. */
+static const char *text_of_program(const struct profile_proc *proc)
+{
+	return proc->comm;
+}
+
+static const char *text_of_exited(const struct profile_proc *proc)
+{
+	return proc->exited ? proc->comm : NULL;
+}
+
+/* What stands together as one row of Procs does so here; NULL: each process has its own. A frozen
+ * view does not change because a process ends. */
 static const char *(*grouped_by(const struct ui *ui))(const struct profile_proc *proc)
 {
-	return ui->grouping == GROUP_CGROUP ? text_of_group
-	       : ui->grouping == GROUP_USER ? text_of_user
-					    : NULL;
+	return ui->grouping == GROUP_CGROUP    ? text_of_group
+	       : ui->grouping == GROUP_USER    ? text_of_user
+	       : ui->grouping == GROUP_PROGRAM ? text_of_program
+	       : ui->frozen		       ? NULL
+					       : text_of_exited;
 }
 
 static int choose_processes(const struct ui *ui, const struct profile *p, struct query *q,
@@ -125,8 +138,9 @@ static int name_processes(struct calltree *calls, const struct profile *p, const
 		struct calltree_process *named = &calls->procs[i];
 
 		named->func = (struct profile_func){.name = named->name, .module = ""};
-		if (q->process_text) {
-			snprintf(named->name, sizeof(named->name), "%s", q->process_text(proc));
+		if (q->process_text && q->process_text(proc)) {
+			snprintf(named->name, sizeof(named->name), "%s%s", q->process_text(proc),
+				 q->process_text == text_of_exited ? " (exited)" : "");
 			continue;
 		}
 		snprintf(named->name, sizeof(named->name), "%d %s", (int)proc->pid, proc->comm);
