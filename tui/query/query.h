@@ -210,6 +210,32 @@ int query_judge_funcs(const struct profile *p, struct match_cache *v,
 int query_judge_procs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
+struct butterfly_row {
+	uint32_t func; /* QUERY_NONE: of callers, it had none; of callees, it was itself running */
+	uint64_t samples;
+	uint64_t before; /* of the baseline, all of whose rows are there */
+};
+
+/* A function between its callers and its callees, each the most frequent first. */
+struct butterfly {
+	uint64_t total, self; /* a sample counts once, also in recursion */
+	uint64_t recursive;   /* samples with the function on the stack more than once */
+	uint64_t before;      /* total of the baseline */
+	struct butterfly_row *callers, *callees;
+	size_t ncallers, ncallees;
+};
+
+/*
+ * The callers and callees of the functions in the cache, which is filled for all functions and
+ * usually has one that passes. In recursion the caller is that of the outermost call, the callee
+ * that of the innermost: the rows of either side add up to the total. The caller frees *out by
+ * butterfly_free. -ENOMEM.
+ */
+int query_butterfly(const struct profile *p, const struct query *q,
+		    const struct match_cache *middle, struct butterfly *out);
+/* A zeroed struct is fine. */
+void butterfly_free(struct butterfly *b);
+
 /*
  * Copies the cells of the query into a profile of one slice, which has ids of its own, to be
  * written to a file while sampling goes on. The caller holds p's lock and frees *out by
