@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tui/views/annotate.h"
+#include "tui/views/butterfly.h"
 #include "tui/screen/keymap.h"
 #include "tui/ui/attach.h"
 #include "tui/ui/bycpu.h"
@@ -148,14 +149,23 @@ static unsigned int act_show(struct ui *ui, enum action action)
 	}
 }
 
+static const struct profile_func *func_under_cursor(const struct ui *ui)
+{
+	const struct view_ops *view = view_get(ui);
+
+	if (ui->overlay.ops)
+		return overlay_function(ui);
+	return view->function ? view->function(ui) : NULL;
+}
+
 /* What is under the cursor, for other programs; 0: nothing is. */
 static unsigned int copy(struct ui *ui)
 {
 	const struct view_ops *view = view_get(ui);
-	const struct profile_func *func = view->function ? view->function(ui) : NULL;
+	const struct profile_func *func = func_under_cursor(ui);
 
 	ui->copied[0] = '\0';
-	if (view->copy)
+	if (view->copy && !ui->overlay.ops)
 		view->copy(ui, ui->copied, sizeof(ui->copied));
 	else if (func)
 		names_show(func, ui->copied, sizeof(ui->copied));
@@ -233,8 +243,7 @@ static unsigned int act(struct ui *ui, enum action action)
 /* The function under the cursor. */
 static unsigned int annotate(struct ui *ui)
 {
-	const struct profile_func *func =
-		view_get(ui)->function ? view_get(ui)->function(ui) : NULL;
+	const struct profile_func *func = func_under_cursor(ui);
 	pid_t pid = ui->zoom.on ? ui->zoom.pid : 0;
 	uint64_t image = ui->zoom.image;
 
@@ -243,6 +252,13 @@ static unsigned int annotate(struct ui *ui)
 	else if (!ui->zoom.on && view_get(ui)->process)
 		view_get(ui)->process(ui, &pid, &image);
 	return func ? annotate_open(ui, func, pid, image) : 0;
+}
+
+static unsigned int butterfly(struct ui *ui)
+{
+	const struct profile_func *func = func_under_cursor(ui);
+
+	return func ? butterfly_open(ui, func, ui->view == VIEW_PROCS) : 0;
 }
 
 /* What no view had a use for. */
@@ -255,6 +271,8 @@ static unsigned int act_last(struct ui *ui, enum action action)
 	case ACTION_ANNOTATE:
 	case ACTION_CODE:
 		return annotate(ui);
+	case ACTION_BUTTERFLY:
+		return butterfly(ui);
 	case ACTION_INSPECT:
 		/* Where no process is under the cursor, that which is zoomed into. */
 		if (ui->zoom.on)
@@ -283,10 +301,12 @@ static const struct {
 } dead[] = {
 	{ACTION_PLAY, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
 	{ACTION_JUMP, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
-	{ACTION_ANNOTATE, IN_UNWIND, "only a frame of a walk has code: i catches a walk"},
+	{ACTION_ANNOTATE, IN_UNWIND,
+	 "only a function has code: Enter goes to places, i catches a walk"},
 	{ACTION_CFI, IN_UNWIND, "only a frame of a walk has CFI: i catches a walk"},
 	{ACTION_ANNOTATE, IN_FRAMES, "there is no function under the cursor"},
 	{ACTION_CODE, IN_ALL, "there is no function under the cursor"},
+	{ACTION_BUTTERFLY, IN_ALL, "there is no function under the cursor"},
 	{ACTION_ZOOM_MODULE, IN_NAMES, "there is no function under the cursor"},
 	{ACTION_WHOLE_NAME, IN_NAMES, "there is no function under the cursor"},
 	{ACTION_HOTTEST_LEAF, IN_CALLS, "there are no stacks yet"},
@@ -338,8 +358,8 @@ unsigned int actions_explain(struct ui *ui, int key)
 	char views[96];
 	bool most;
 
-	for (int i = 1; i <= VIEW_COUNT && !row; i++) {
-		enum ui_view view = (enum ui_view)(i % VIEW_COUNT); /* code is the last one */
+	for (int i = 1; i <= VIEW_KEYS_COUNT && !row; i++) {
+		enum ui_view view = (enum ui_view)(i % VIEW_KEYS_COUNT); /* code is the last one */
 
 		row = keymap_row(keymap_action(&ui->config.keys, key, view));
 	}

@@ -17,6 +17,7 @@
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 #include "tui/views/annotate.h"
+#include "tui/views/butterfly.h"
 
 #define SELECTOR_BYTES 64
 
@@ -224,19 +225,35 @@ static void find_function(struct ui *ui, const char *text, struct target_search 
 	free(rows);
 }
 
-/* The hottest function of that name, of what is zoomed into. */
+/* The hottest function of that name, of what is zoomed into; false, with a notice: none. */
+static bool named_function(struct ui *ui, const char *text, struct target_search *found,
+			   struct profile_func *func)
+{
+	find_function(ui, text, found);
+	*func = (struct profile_func){found->name, found->module, found->kind, NULL, 0};
+	if (!found->any)
+		ui_notice(ui, "there is no function '%s' with samples", text);
+	return found->any;
+}
+
 static unsigned int annotate(struct ui *ui, const char *text)
 {
 	struct target_search found = {.any = false};
-	struct profile_func func = {.name = found.name, .module = found.module};
+	struct profile_func func;
 
-	find_function(ui, text, &found);
-	if (!found.any) {
-		ui_notice(ui, "there is no function '%s' with samples", text);
+	if (!named_function(ui, text, &found, &func))
 		return UI_REDRAW;
-	}
-	func.kind = found.kind;
 	return annotate_open(ui, &func, ui->zoom.on ? ui->zoom.pid : 0, ui->zoom.image);
+}
+
+static unsigned int butterfly(struct ui *ui, const char *text)
+{
+	struct target_search found = {.any = false};
+	struct profile_func func;
+
+	if (!named_function(ui, text, &found, &func))
+		return UI_REDRAW;
+	return butterfly_open(ui, &func, false);
 }
 
 /* By the column with a title that begins so, in any case. */
@@ -282,6 +299,7 @@ static const struct command_word {
 	{"tag", true, tag, "tag the process of that PID or name, or untag it"},
 	{"inspect", true, inspect, "catch a walk of the process of that PID or name"},
 	{"annotate", true, annotate, "machine code and samples of the function of that name"},
+	{"butterfly", true, butterfly, "callers and callees of the function of that name"},
 	{"baseline", true, scrub_baseline, "compare with a session, by its file"},
 	{"sort", true, sort, "sort by the column of that title"},
 	{"set", true, set, "change a setting: set refresh 2"},

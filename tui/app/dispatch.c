@@ -131,6 +131,12 @@ static int load(struct ui *ui)
 	return err ? err : view_get(ui)->sort(ui);
 }
 
+/* After the view, which it may ask. */
+static int load_overlay(struct ui *ui)
+{
+	return ui->overlay.ops && ui->overlay.ops->load ? ui->overlay.ops->load(ui) : 0;
+}
+
 int ui_refresh(struct ui *ui)
 {
 	struct board_message message;
@@ -147,8 +153,8 @@ int ui_refresh(struct ui *ui)
 	}
 	scrub_wait(ui, ui->profile);
 	profile_unlock(ui->profile);
-	err = ui->overlay.ops && ui->overlay.ops->load ? ui->overlay.ops->load(ui) : 0;
-	return ui->frozen || err ? err : load(ui);
+	err = ui->frozen ? 0 : load(ui);
+	return err ? err : load_overlay(ui);
 }
 
 bool ui_goes_on(const struct ui *ui)
@@ -449,7 +455,7 @@ static unsigned int settle(struct ui *ui, unsigned int flags)
 	int err = 0;
 
 	if (flags & UI_RELOAD)
-		err = load(ui);
+		err = load(ui) ?: load_overlay(ui);
 	else if (flags & UI_RESORT)
 		err = view_get(ui)->sort(ui);
 	if (err)

@@ -269,6 +269,7 @@ static void help(struct plain *s, const char *rest)
 		      "weigh, window SECONDS, zero, freeze, step-back, far-back, mark, live: which "
 		      "time.\n"
 		      "baseline, difference: what has changed.\n"
+		      "butterfly FUNCTION: its callers and callees.\n"
 		      "annotate FUNCTION, inspect PID, step FRAME: code, and how a stack is "
 		      "walked.\n"
 		      "attach PID, NAME, user:NAME, cgroup:PART or container:ID, detach: what is "

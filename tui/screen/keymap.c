@@ -98,7 +98,7 @@ bool keymap_name(int key, char *to, size_t size)
 
 static bool does(const struct keymap *map, int key, enum action action)
 {
-	for (int view = VIEW_FRAME; view < VIEW_COUNT; view++)
+	for (int view = VIEW_FRAME; view < VIEW_KEYS_COUNT; view++)
 		if (views_of(action) & VIEW_BIT(view) &&
 		    keymap_action(map, key, (enum ui_view)view) == action)
 			return true;

@@ -104,13 +104,14 @@ static void write_roff(FILE *to, const char *text)
 
 void keys_views(const struct key_row *row, char *to, size_t size)
 {
-	static const char *const titles[VIEW_COUNT] = {[VIEW_FRAME] = "code",
+	static const char *const titles[VIEW_KEYS_COUNT] = {[VIEW_FRAME] = "code",
+							    [VIEW_BUTTERFLY] = "butterfly",
 #define KEYS_TITLE(id, number, title, name) [VIEW_##id] = (title),
-						       VIEW_LIST(KEYS_TITLE)
+							    VIEW_LIST(KEYS_TITLE)
 #undef KEYS_TITLE
 	};
 	unsigned int views = row->views;
-	bool most = __builtin_popcount(views) > VIEW_COUNT / 2;
+	bool most = __builtin_popcount(views) > VIEW_KEYS_COUNT / 2;
 	size_t n = 0;
 
 	to[0] = '\0';
@@ -118,8 +119,8 @@ void keys_views(const struct key_row *row, char *to, size_t size)
 		return;
 	if (most)
 		views = IN_ALL & ~views;
-	for (int i = 1; i <= VIEW_COUNT; i++) {
-		int view = i % VIEW_COUNT; /* code is the last one */
+	for (int i = 1; i <= VIEW_KEYS_COUNT; i++) {
+		int view = i % VIEW_KEYS_COUNT; /* code is the last one */
 
 		if (views & VIEW_BIT(view) && n < size)
 			n += (size_t)snprintf(to + n, size - n, "%s%s",

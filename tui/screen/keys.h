@@ -34,7 +34,7 @@ enum keycode {
 	KEYCODE_MOUSE, /* no key: the mouse did something */
 };
 
-#define IN_ALL	  (IN_LISTS | IN_TREE | IN_FLAME | IN_SHARDS | IN_UNWIND | IN_CODE)
+#define IN_ALL	  (IN_LISTS | IN_TREE | IN_FLAME | IN_SHARDS | IN_UNWIND | IN_CODE | IN_WINGS)
 #define IN_LISTS  (VIEW_BIT(VIEW_PROCS) | VIEW_BIT(VIEW_FUNCS))
 #define IN_PROCS  VIEW_BIT(VIEW_PROCS)
 #define IN_TREE	  (VIEW_BIT(VIEW_TREE) | VIEW_BIT(VIEW_CALLERS))
@@ -42,10 +42,11 @@ enum keycode {
 #define IN_CALLS  (IN_TREE | IN_FLAME)
 #define IN_SHARDS VIEW_BIT(VIEW_SHARDS)
 #define IN_UNWIND VIEW_BIT(VIEW_UNWIND)
-#define IN_CODE	  VIEW_BIT(VIEW_FRAME) /* a function's machine code, over any view */
+#define IN_CODE	  VIEW_BIT(VIEW_FRAME)	   /* a function's machine code, over any view */
+#define IN_WINGS  VIEW_BIT(VIEW_BUTTERFLY) /* its callers and callees, likewise */
 #define IN_NAMES  (IN_CALLS | VIEW_BIT(VIEW_FUNCS))
 #define IN_TABLES (IN_LISTS | IN_TREE | IN_SHARDS | IN_UNWIND)
-#define IN_FRAMES (IN_LISTS | IN_CALLS) /* views of frames of samples */
+#define IN_FRAMES (IN_LISTS | IN_CALLS | IN_WINGS) /* where frames of samples are */
 
 /*
  * id, name, default keys, views, label in the footer ("" for none), help line. The order is that
@@ -60,8 +61,9 @@ enum keycode {
 	X(HALF_DOWN, "half-down", "^D", IN_ALL, "", "half a page down")                            \
 	X(FIRST, "first", "g Home", IN_ALL, "", "first row")                                       \
 	X(LAST, "last", "G End", IN_ALL, "", "last row")                                           \
-	X(LEFT, "left", "Left h", IN_LISTS | IN_CODE, "", "scroll long names back")                \
-	X(RIGHT, "right", "Right l", IN_LISTS | IN_CODE, "", "scroll long names to their end")     \
+	X(LEFT, "left", "Left h", IN_LISTS | IN_CODE | IN_WINGS, "", "scroll long names back")     \
+	X(RIGHT, "right", "Right l", IN_LISTS | IN_CODE | IN_WINGS, "",                            \
+	  "scroll long names forward")                                                             \
 	X(TREE_OUT, "out", "Left h", IN_TREE, "",                                                  \
 	  "fold the run of frames, close the node, or go to its parent")                           \
 	X(TREE_IN, "in", "Right l", IN_TREE, "",                                                   \
@@ -86,8 +88,10 @@ enum keycode {
 	  "zoom in: the process, then where its walks ended")                                      \
 	X(INSPECT, "inspect", "i", IN_ALL, "",                                                     \
 	  "catch a stack walk of the process and step through it")                                 \
-	X(ANNOTATE, "annotate", "a", IN_LISTS | IN_CALLS | IN_UNWIND, "",                          \
-	  "machine code, source, samples")                                                         \
+	X(BUTTERFLY, "butterfly", "f", IN_FRAMES | IN_UNWIND | IN_CODE, "",                        \
+	  "callers and callees of the function")                                                   \
+	X(WALK, "walk", "Enter", IN_WINGS, "", "callers and callees of that caller or callee")     \
+	X(ANNOTATE, "annotate", "a", IN_FRAMES | IN_UNWIND, "", "machine code, source, samples")   \
 	X(CFI, "cfi", "x", IN_UNWIND | IN_CODE, "",                                                \
 	  "switch between the function's raw CFI and its code")                                    \
 	X(HOTTEST, "hottest", "a", IN_CODE, "",                                                    \
@@ -150,7 +154,8 @@ enum keycode {
 	X(OF_PARENT, "of-parent", "%", IN_TREE, "",                                                \
 	  "show shares of all samples, or of the parent")                                          \
 	X(LIMIT, "limit", "L", IN_TREE, "", "hide nodes below a percentage (asks)")                \
-	X(MODULES, "modules", "V", IN_LISTS | IN_TREE, "", "hide or show names of modules")        \
+	X(MODULES, "modules", "V", IN_LISTS | IN_TREE | IN_WINGS, "",                              \
+	  "hide or show names of modules")                                                         \
 	X(ATTACH, "attach", "F9 A", IN_ALL, "Attach",                                              \
 	  "attach by PID, name, user:X, cgroup:X, container:X; -X detaches")                       \
 	X(TAG, "tag", "t", IN_PROCS, "",                                                           \

@@ -22,7 +22,9 @@ enum ui_view {
 #define VIEW_ENUM(id, number, title, name) VIEW_##id,
 	VIEW_LIST(VIEW_ENUM)
 #undef VIEW_ENUM
-		VIEW_COUNT
+		VIEW_COUNT,
+	VIEW_BUTTERFLY = VIEW_COUNT, /* no view: the keys of what lies over one */
+	VIEW_KEYS_COUNT,	     /* of those with keys of their own */
 };
 
 #define VIEW_BIT(view) (1U << (view))

@@ -111,8 +111,12 @@ int plain_list_make(struct plain_list *list, const struct ui *ui)
 	int err;
 
 	memset(list, 0, sizeof(*list));
-	if (ui->overlay.ops)
-		return ui->overlay.ops->plain(ui, list);
+	if (ui->overlay.ops) {
+		err = ui->overlay.ops->plain(ui, list);
+		if (!err && ui->overlay.ops->filtered)
+			end_title(list, ui);
+		return err;
+	}
 	snprintf(list->empty, sizeof(list->empty), "%s",
 		 ui->selection->filter.set ? "The filter keeps nothing." : "There are no samples.");
 	err = view_get(ui)->plain(ui, list);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tui/ui/ui.h"
+#include "tui/ui/view.h"
 
 struct selection *selection_new(void)
 {
@@ -323,15 +324,18 @@ const char *selection_meaning(const struct ui *ui)
 	const enum filter_of of = ui->selection->filter.of;
 	const unsigned int view = VIEW_BIT(ui->view);
 
-	if (ui->overlay.ops) /* all samples of the function count */
+	if (ui->overlay.ops && !ui->overlay.ops->filtered) /* all samples of the function count */
+		return NULL;
+	if (ui->overlay.ops && of == FILTER_OF_ROW &&
+	    !(view & IN_NAMES)) /* it is about processes */
 		return NULL;
 	if (view & IN_SHARDS)
 		return of == FILTER_OF_ROW ? "objects" : NULL;
 	if (of == FILTER_OF_CPU)
 		return "samples of such CPUs";
-	if (view & IN_UNWIND)
+	if (view & IN_UNWIND && !ui->overlay.ops)
 		return of == FILTER_OF_ROW || of == FILTER_OF_PROC ? "processes" : NULL;
-	if (view & IN_PROCS)
+	if (view & IN_PROCS && !ui->overlay.ops)
 		return of == FILTER_OF_FUNC  ? "processes with such a frame"
 		       : of == FILTER_OF_END ? "processes with such a walk"
 					     : "processes";
@@ -339,7 +343,7 @@ const char *selection_meaning(const struct ui *ui)
 		return "samples of such processes";
 	if (of == FILTER_OF_END)
 		return "stacks that ended so";
-	return view & IN_CALLS ? "paths with such a frame" : "functions";
+	return view & IN_CALLS || ui->overlay.ops ? "paths with such a frame" : "functions";
 }
 
 const char *selection_nothing(const struct ui *ui)

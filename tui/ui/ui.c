@@ -79,7 +79,7 @@ unsigned int ui_go(struct ui *ui, enum ui_view view)
 
 enum ui_view ui_keys(const struct ui *ui)
 {
-	return ui->overlay.ops ? VIEW_FRAME : ui->view;
+	return ui->overlay.ops ? ui->overlay.ops->keys : ui->view;
 }
 
 enum role ui_heat(double share)
@@ -106,6 +106,25 @@ static void close_overlay(struct ui *ui, struct overlay *overlay)
 void ui_close_overlay(struct ui *ui)
 {
 	close_overlay(ui, &ui->overlay);
+	/* It is closed as the one that lies there. */
+	ui->overlay = ui->beneath;
+	ui->beneath = (struct overlay){0};
+	close_overlay(ui, &ui->overlay);
+}
+
+unsigned int ui_overlay_back(struct ui *ui)
+{
+	close_overlay(ui, &ui->overlay);
+	ui->overlay = ui->beneath;
+	ui->beneath = (struct overlay){0};
+	return UI_RELOAD;
+}
+
+const struct profile_func *overlay_function(const struct ui *ui)
+{
+	const struct overlay_ops *ops = ui->overlay.ops;
+
+	return ops && ops->function ? ops->function(ui) : NULL;
 }
 
 void ui_close_page(struct ui *ui)

@@ -85,7 +85,8 @@ struct ui {
 	/* What is shown. */
 	enum ui_view view;
 	void *state[VIEW_COUNT]; /* of each view, its own */
-	struct overlay overlay;	 /* over the rows of the view: a function's code */
+	struct overlay overlay;	 /* over the rows of the view: a function's code, its callers */
+	struct overlay beneath;	 /* what it was opened from, and goes back to */
 	struct overlay page;	 /* over the whole screen: help, setup */
 	struct header header;
 	bool frozen; /* scrub has what is shown */
@@ -158,6 +159,8 @@ bool ui_query(const struct ui *ui, const struct profile *p, struct query *q);
 unsigned int ui_go(struct ui *ui, enum ui_view view);
 /* Close what is open there, if anything is. */
 void ui_close_overlay(struct ui *ui);
+/* Closes it, and goes back to what it was opened from, if that is another one. */
+unsigned int ui_overlay_back(struct ui *ui);
 void ui_close_page(struct ui *ui);
 /* The view, or the overlay over its rows, has asked for something that has not come yet. */
 bool ui_waits(const struct ui *ui);
@@ -191,7 +194,7 @@ int ui_draw_samples(struct grid *g, int row, uint64_t samples, const struct list
 enum span ui_span(const struct ui *ui);
 /* "10 s" or "all": the span that is shown. */
 const char *ui_weighed(const struct ui *ui);
-/* What the keys mean now: those of a view, VIEW_FRAME: of what lies over it. */
+/* What the keys mean now: those of a view, or of what lies over it. */
 enum ui_view ui_keys(const struct ui *ui);
 /* Colour for a share of 0..1. */
 enum role ui_heat(double share);

@@ -67,6 +67,24 @@ unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);
 /* The view that is shown. */
 const struct view_ops *view_get(const struct ui *ui);
 
+/* A row of Procs, found again in every refresh, and what it counts. */
+struct procs_scope {
+	enum grouping grouping;
+	pid_t pid; /* (pid, image) is the process; of a group, what it looks like */
+	uint64_t image;
+	uint32_t tid;  /* only this thread; 0: all */
+	uint32_t cpu;  /* + 1, of GROUP_CPU */
+	bool several;  /* it counts for several processes: see procs_members */
+	char name[80]; /* of the row */
+};
+
+/* The row under the cursor; zeroed: there is none. */
+void procs_scope(const struct ui *ui, struct procs_scope *to);
+/* The processes that the row counts, as they were loaded last, for a query before the next call.
+ * The lock is held. -ENOMEM, or -ESRCH: there is no such row any more. */
+int procs_members(const struct ui *ui, const struct profile *p, const struct procs_scope *scope,
+		  struct sample_filter *members);
+
 /*
  * An overlay lies over the rows of the view (a function's code), or over the whole screen (help,
  * setup). All but draw and key may be NULL.
@@ -78,6 +96,8 @@ struct overlay_ops {
 	unsigned int (*key)(struct ui *ui, int key);
 	/* Asks the profile for news; the lock is not held. -ENOMEM. */
 	int (*load)(struct ui *ui);
+	/* As view_ops.function. */
+	const struct profile_func *(*function)(const struct ui *ui);
 	/* As view_ops.find. */
 	unsigned int (*find)(struct ui *ui, int step, bool here);
 	/* As view_ops.waits. */
@@ -88,6 +108,11 @@ struct overlay_ops {
 	void (*reset)(struct ui *ui);
 	/* Frees its state. */
 	void (*close)(struct ui *ui);
+	enum ui_view keys; /* what they mean */
+	bool filtered;	   /* the filter has an effect: it is about paths */
 };
+
+/* The function under the cursor of what lies over the view; NULL: there is none. */
+const struct profile_func *overlay_function(const struct ui *ui);
 
 #endif

@@ -199,10 +199,8 @@ static unsigned int annotate_key(struct ui *ui, int action)
 	struct annotate *a = annotate_of(ui);
 	bool ready = a->shown && a->shown->listing && a->list.count;
 
-	if (action == ACTION_BACK) {
-		ui_close_overlay(ui);
-		return UI_RELOAD;
-	}
+	if (action == ACTION_BACK)
+		return ui_overlay_back(ui);
 	if (action == ACTION_CFI) {
 		a->cfi = !a->cfi;
 		if (a->shown)
@@ -295,15 +293,22 @@ static void annotate_close(struct ui *ui)
 	free(a);
 }
 
+static const struct profile_func *annotate_function(const struct ui *ui)
+{
+	return &annotate_of(ui)->func;
+}
+
 static const struct overlay_ops annotate_ops = {
 	.draw = annotate_draw,
 	.key = annotate_key,
 	.load = annotate_load,
+	.function = annotate_function,
 	.find = annotate_find,
 	.reset = annotate_zero,
 	.waits = annotate_waits,
 	.plain = annotate_plain,
 	.close = annotate_close,
+	.keys = VIEW_FRAME,
 };
 
 unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_t pid,
@@ -330,6 +335,7 @@ unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_
 					   .kind = func->kind};
 	snprintf(a->wish.name, sizeof(a->wish.name), "%s", func->name);
 	snprintf(a->wish.module, sizeof(a->wish.module), "%s", func->module);
+	a->func = (struct profile_func){a->wish.name, a->wish.module, a->wish.kind, NULL, 0};
 	a->cfi = cfi;
 	ui_close_overlay(ui);
 	ui->overlay = (struct overlay){&annotate_ops, a};

@@ -37,6 +37,7 @@ void coderows_free(struct coderows *rows);
 
 struct annotate {
 	struct annotation_wish wish;
+	struct profile_func func; /* its names are those of the wish */
 	struct annotation *shown; /* NULL: no answer yet */
 	struct coderows rows;
 	struct list list;

@@ -155,6 +155,7 @@ static void add_place(struct unwind_reasons *t, const struct walk_end *from)
 		.name = from->last ? from->last->name : "no frame",
 		.module = from->last ? from->last->module : "",
 		.end = from->end,
+		.func = from->last,
 		.samples = from->samples,
 		.place = from->place,
 		.most = from->samples,

@@ -91,7 +91,8 @@ enum unwind_reasons_column {
 struct endrow {
 	uint64_t hash; /* the same row in every refresh */
 	const char *name, *module;
-	const struct profile_func *end; /* of a reason; NULL: complete, or none */
+	const struct profile_func *end;	 /* of a reason; NULL: complete, or none */
+	const struct profile_func *func; /* of a place; NULL: none */
 	const struct cause *cause;
 	uint64_t samples;
 	uint64_t place, most;		 /* most: samples of the row that place is from */

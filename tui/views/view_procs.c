@@ -403,6 +403,23 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	list_mark(&v->list, g, top, n, true);
 }
 
+/* What the row counts. */
+static void row_name(const struct ui *ui, const struct procs *v, const struct procs_row *row,
+		     char *to, size_t size)
+{
+	if (ui->grouping == GROUP_CPU)
+		snprintf(to, size, "%s", row->proc->comm);
+	else if (row->group)
+		snprintf(to, size, "%s%s", row->proc->cmdline,
+			 row->proc->exited ? " (exited)" : "");
+	else if (counts_several(v, row))
+		snprintf(to, size, "%d %s and below", (int)row->proc->pid, row->proc->comm);
+	else
+		snprintf(to, size, "%s%d %s", row->data.tid ? "thread " : "",
+			 row->data.tid ? (int)row->data.tid : (int)row->proc->pid,
+			 row->data.tid ? row->thread : row->proc->comm);
+}
+
 /* A text in a rule, in front of column end; returns the column in front of which the next ends. */
 static int rule_put(struct grid *g, int row, int end, enum role role, const char *text)
 {
@@ -425,18 +442,8 @@ static void draw_whose(const struct ui *ui, const struct procs *v, struct grid *
 	char name[280];
 	int col;
 
-	if (ui->grouping == GROUP_CPU)
-		snprintf(name, sizeof(name), " %s", chosen->proc->comm);
-	else if (chosen->group)
-		snprintf(name, sizeof(name), " %s%s", chosen->proc->cmdline,
-			 chosen->proc->exited ? " (exited)" : "");
-	else if (counts_several(v, chosen))
-		snprintf(name, sizeof(name), " %d %s and below", (int)chosen->proc->pid,
-			 chosen->proc->comm);
-	else
-		snprintf(name, sizeof(name), " %s%d %s", chosen->data.tid ? "thread " : "",
-			 chosen->data.tid ? (int)chosen->data.tid : (int)chosen->proc->pid,
-			 chosen->data.tid ? chosen->thread : chosen->proc->comm);
+	name[0] = ' ';
+	row_name(ui, v, chosen, name + 1, sizeof(name) - 1);
 	while (2 + grid_width(g, name) + grid_width(g, *heading) >= end && **heading == ':')
 		heading++;
 	col = 2 + grid_cut(g, row, 2, end - 4, ROLE_TITLE, name);
@@ -737,6 +744,42 @@ void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image)
 		*pid = v->rows.row[v->list.cursor].proc->pid;
 		*image = v->rows.row[v->list.cursor].proc->image;
 	}
+}
+
+void procs_scope(const struct ui *ui, struct procs_scope *to)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+
+	*to = (struct procs_scope){.grouping = ui->grouping};
+	if (!row)
+		return;
+	to->pid = row->proc->pid;
+	to->image = row->proc->image;
+	to->tid = row->data.tid;
+	to->cpu = row->data.cpu;
+	to->several = ui->grouping != GROUP_CPU && counts_several(v, row);
+	row_name(ui, v, row, to->name, sizeof(to->name));
+}
+
+int procs_members(const struct ui *ui, const struct profile *p, const struct procs_scope *scope,
+		  struct sample_filter *members)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+	int err;
+
+	for (size_t i = 0; i < v->list.count && scope->grouping == ui->grouping; i++) {
+		const struct procs_row *row = &v->rows.row[i];
+
+		if (row->proc->pid != scope->pid || row->proc->image != scope->image ||
+		    row->data.tid || !counts_several(v, row))
+			continue;
+		err = judge_members(v, row, p);
+		members->procs = v->members.pass;
+		members->nprocs = v->members.count;
+		return err;
+	}
+	return -ESRCH;
 }
 
 /* The hottest, or what it is sorted by: the lower table has no cursor of its own. */

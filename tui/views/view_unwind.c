@@ -540,6 +540,16 @@ static unsigned int unwind_key(struct ui *ui, enum action action)
 	}
 }
 
+/* A place is a function, and a reason stands on its stacks as if it were one. */
+static const struct profile_func *unwind_function(const struct ui *ui)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	const struct unwind_reasons *t = active(v);
+	const struct endrow *row = t && !v->inspector.open ? unwind_reasons_chosen(t) : NULL;
+
+	return !row ? NULL : t->places ? row->func : row->end;
+}
+
 static unsigned int unwind_find(struct ui *ui, int step, bool here)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
@@ -589,6 +599,7 @@ const struct view_ops unwind_view = {
 	.draw = unwind_draw,
 	.key = unwind_key,
 	.find = unwind_find,
+	.function = unwind_function,
 	.waits = unwind_waits,
 	.plain = unwind_plain,
 	.columns = unwind_columns,
