@@ -327,6 +327,26 @@ static unsigned int explain(struct ui *ui, enum action action)
 	return 0;
 }
 
+/* Moves a cursor. */
+static bool moves(enum action action)
+{
+	return (action >= ACTION_UP && action <= ACTION_LAST) ||
+	       (action >= ACTION_TREE_OUT && action <= ACTION_FLAME_RIGHT) ||
+	       action == ACTION_FLAME_ZOOM;
+}
+
+static unsigned int key(struct ui *ui, enum action action)
+{
+	unsigned int flags;
+
+	if (ui->overlay.ops)
+		return ui->overlay.ops->key(ui, (int)action);
+	flags = view_get(ui)->key(ui, action);
+	if (flags && moves(action))
+		chosen_moved(ui);
+	return flags;
+}
+
 unsigned int actions_do(struct ui *ui, enum action action)
 {
 	const struct key_row *row = keymap_row(action);
@@ -345,8 +365,7 @@ unsigned int actions_do(struct ui *ui, enum action action)
 	if (!flags)
 		flags = act(ui, action);
 	if (!flags)
-		flags = ui->overlay.ops ? ui->overlay.ops->key(ui, (int)action)
-					: view_get(ui)->key(ui, action);
+		flags = key(ui, action);
 	if (!flags)
 		flags = act_last(ui, action);
 	return flags ? flags : explain(ui, action);

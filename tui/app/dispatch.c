@@ -458,6 +458,8 @@ static unsigned int settle(struct ui *ui, unsigned int flags)
 		err = load(ui) ?: load_overlay(ui);
 	else if (flags & UI_RESORT)
 		err = view_get(ui)->sort(ui);
+	if (!err && chosen_follow(ui) & UI_RESORT)
+		err = view_get(ui)->sort(ui);
 	if (err)
 		ui_notice(ui, "%s", strerror(-err));
 	if (flags & (UI_RELOAD | UI_RESORT))
@@ -526,8 +528,10 @@ static unsigned int click(struct ui *ui, const struct zone *zone, const struct m
 		return click_title(ui, zone);
 	case ZONE_ROWS:
 		flags = move_by(ui, mouse->row - zone->value);
+		chosen_moved(ui);
 		return mouse->twice ? flags | ui_key(ui, KEYCODE_ENTER) : flags;
 	case ZONE_BODY:
+		chosen_moved(ui);
 		return view->click ? view->click(ui, mouse->row - zone->row, mouse->col - zone->col,
 						 mouse->twice)
 				   : 0;

@@ -28,6 +28,8 @@ unsigned int search_step(struct ui *ui, int step, bool here)
 		flags = ui->overlay.ops->find(ui, step, here);
 	else
 		flags = view_get(ui)->find(ui, step, here);
+	if (flags)
+		chosen_moved(ui);
 	if (!flags)
 		ui_notice(ui, "not found: %s", ui->search.pattern);
 	return flags ? flags : UI_REDRAW;

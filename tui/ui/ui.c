@@ -72,6 +72,7 @@ void ui_post(struct ui *ui, enum source_command command, const char *arg)
 
 unsigned int ui_go(struct ui *ui, enum ui_view view)
 {
+	chosen_leave(ui);
 	ui_close_overlay(ui);
 	ui->view = view;
 	return UI_RELOAD;

@@ -22,6 +22,7 @@
 #include "tui/query/query.h"
 #include "tui/ui/search.h"
 #include "tui/ui/scrub.h"
+#include "tui/ui/chosen.h"
 
 struct baseline;
 struct list;
@@ -98,6 +99,7 @@ struct ui {
 	struct zoom zoom;
 	struct selection *selection; /* tags and filter. Owned */
 	struct search search;
+	struct chosen chosen; /* function */
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
 	bool follow;		/* the row of the cursor, through exec, too */

@@ -43,6 +43,10 @@ struct view_ops {
 	/* The process of what is under the cursor; false: it is of several, or of that which is
 	 * zoomed into. NULL: likewise. */
 	bool (*process)(const struct ui *ui, pid_t *pid, uint64_t *image);
+	/* Puts the cursor on the function with that names_hash, where it has most samples if there
+	 * are several; 0: it has none that is shown, and nothing is changed. Else flags. NULL: its
+	 * rows are no functions. */
+	unsigned int (*select)(struct ui *ui, uint64_t func);
 	/* What names the frame under the cursor to others, "" for nothing; NULL: the function does.
 	 */
 	void (*copy)(const struct ui *ui, char *to, size_t size);

@@ -130,7 +130,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 			grid_put(c->g, c->y, 0, 1, ROLE_BROKEN, "!");
 		break;
 	case WING_SHARE:
-		c->role = ui_share_role(p->w->rows[p->w->at].samples, ui_heat(share));
+		c->role = ui_share_role(row->samples, ui_heat(share));
 		if (row->wing != WING_MIDDLE)
 			cell_say(c, "%.1f", 100 * share);
 		break;
@@ -144,8 +144,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	case WING_BAR:
 		if (c->g && row->wing != WING_MIDDLE)
 			grid_bar(c->g, c->y, c->col, c->width,
-				 ui_share_role(p->w->rows[p->w->at].samples, ui_heat(share)),
-				 share);
+				 ui_share_role(row->samples, ui_heat(share)), share);
 		break;
 	case WING_KIND:
 		cell_kind(row, c);

@@ -256,6 +256,35 @@ const struct profile_func *calltree_func(const struct calltree *calls, uint32_t 
 	return names_kept(calls->names, calls->tree.nodes[node].func);
 }
 
+/* A function has one id while the profile is locked, so names are compared until it is found. */
+static uint32_t func_id(const struct calltree *calls, uint64_t func)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+
+	for (uint32_t i = calls->nprocs + 1; i < calls->tree.count; i++)
+		if (names_hash(calltree_func(calls, i)) == func)
+			return nodes[i].func;
+	return QUERY_NONE;
+}
+
+uint32_t calltree_heaviest(const struct calltree *calls, uint64_t func, uint32_t top, bool children)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t id = func_id(calls, func), best = 0;
+
+	for (uint32_t i = calls->nprocs + 1; i < calls->tree.count && id != QUERY_NONE; i++) {
+		uint32_t above = children ? nodes[i].parent : i;
+
+		if (nodes[i].func != id || (best && nodes[i].total <= nodes[best].total))
+			continue;
+		while (!children && above && above != top)
+			above = nodes[above].parent;
+		if (above == top)
+			best = i;
+	}
+	return best;
+}
+
 double calltree_share(const struct calltree *calls, uint64_t samples)
 {
 	return calls->samples ? (double)samples / (double)calls->samples : 0;

@@ -72,6 +72,10 @@ const struct profile_func *calltree_func(const struct calltree *calls, uint32_t 
 bool calltree_is_process(const struct calltree *calls, uint32_t node);
 /* The process that a node is of; false: the tree does not say. */
 bool calltree_process(const struct calltree *calls, uint32_t node, pid_t *pid, uint64_t *image);
+/* The node with most samples at or below `top`, or among its children only, whose function has that
+ * names_hash; 0: none of those that are loaded. */
+uint32_t calltree_heaviest(const struct calltree *calls, uint64_t func, uint32_t top,
+			   bool children);
 /* Of all samples, 0..1. */
 double calltree_share(const struct calltree *calls, uint64_t samples);
 /* Of all samples of the baseline; < 0: not compared. */

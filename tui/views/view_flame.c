@@ -611,6 +611,17 @@ static bool flame_details(const struct ui *ui, struct grid *g, int row)
 	return true;
 }
 
+/* Before it is drawn for the first time there are no boxes, and all of the tree. */
+static unsigned int flame_select(struct ui *ui, uint64_t func)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	uint32_t best = calltree_heaviest(&v->calls, func, v->top, false);
+
+	if (!best || (v->columns && flame_find(&v->flame, best) == FLAME_NONE))
+		return 0;
+	return go_node(v, best);
+}
+
 static void flame_copy(const struct ui *ui, char *to, size_t size)
 {
 	const struct flame_view *v = ui->state[VIEW_FLAME];
@@ -628,6 +639,7 @@ const struct view_ops flame_view = {
 	.key = flame_key,
 	.find = flame_find_match,
 	.function = flame_function,
+	.select = flame_select,
 	.plain = tree_plain_whole,
 	.copy = flame_copy,
 	.details = flame_details,

@@ -504,6 +504,16 @@ static unsigned int funcs_find(struct ui *ui, int step, bool here)
 	return UI_REDRAW;
 }
 
+static unsigned int funcs_select(struct ui *ui, uint64_t func)
+{
+	struct functable *t = ui->state[VIEW_FUNCS];
+
+	if (!LIST_FIND(&t->list, 1, true, i, t->rows[i].hash == func))
+		return 0;
+	hold(t);
+	return UI_REDRAW;
+}
+
 static int funcs_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct functable *t = ui->state[VIEW_FUNCS];
@@ -558,5 +568,6 @@ const struct view_ops funcs_view = {
 	.sort_by = funcs_sort_by,
 	.function = funcs_function,
 	.details = funcs_details,
+	.select = funcs_select,
 	.plain = funcs_plain,
 };

@@ -611,6 +611,15 @@ static const struct column *callers_columns_of(int *count, const struct ui *ui, 
 	return columns_in(ui->state[VIEW_CALLERS], count, sorted);
 }
 
+/* Callers: where the function executed, which is on the first level. */
+static unsigned int tree_select(struct ui *ui, uint64_t func)
+{
+	struct tree_view *v = state_of(ui);
+	uint32_t best = calltree_heaviest(&v->calls, func, 0, v->callers);
+
+	return best && !treerows_small(&v->calls, best) ? go_deep(ui, best) : 0;
+}
+
 static unsigned int tree_find(struct ui *ui, int step, bool here)
 {
 	struct tree_view *v = state_of(ui);
@@ -672,7 +681,7 @@ static int plain_of(const struct ui *ui, struct plain_list *list)
 	.close = tree_close, .load = tree_load, .sort = tree_sort, .draw = tree_draw,              \
 	.key = tree_key, .find = tree_find, .function = tree_function, .plain = plain_of,          \
 	.copy = tree_copy, .sort_by = tree_sort_by, .details = tree_details,                       \
-	.process = tree_process
+	.process = tree_process, .select = tree_select
 
 const struct view_ops tree_view = {
 	.title = "Tree", .open = tree_open, .columns = tree_columns_of, TREE_OPS};

@@ -46,7 +46,8 @@ static void a_path_from_the_outermost_function_in(void **state)
 	type(t, "5");
 	assert_int_equal(ui_refresh(t->ui), 0);
 	screen(t);
-	assert_copied(t, "jjj", "ngx_worker_process_cycle;ngx_process_events_and_timers");
+	/* The cursor is on the function that was chosen there. */
+	assert_copied(t, "gjjj", "ngx_worker_process_cycle;ngx_process_events_and_timers");
 }
 
 static void the_name_where_there_is_no_path(void **state)
