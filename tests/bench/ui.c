@@ -351,6 +351,8 @@ int main(int argc, char **argv)
 		{"fold-all", {"E", "C"}, 0, 0, "34", 0},
 		{"zoom", {"\r", "\033"}, "jjj", 0, "5", 0},
 		{"search", {"/77\r", "n", "N"}, 0, 0, ALL_THREADS, 0},
+		{"type-search", {"7", "\b"}, "/7", "\033", ALL_THREADS, 0},
+		{"type-filter", {"7", "\b"}, "\\7", "\033", ALL_THREADS, 0},
 		{"weigh-total", {"m"}, 0, 0, ALL, "mm"},
 		{"weigh-decay", {"m"}, "m", "mm", ALL, "mm"},
 		{"kernel-frames", {"K"}, 0, 0, ALL_THREADS, 0},

@@ -24,6 +24,7 @@
 #include "tui/ui/selection.h"
 #include "tui/ui/shortname.h"
 #include "tui/ui/timespan.h"
+#include "tui/ui/typing.h"
 #include "tui/ui/view.h"
 #include "tui/views/treerows.h"
 
@@ -65,7 +66,8 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct u
 	ui->hide_user = options->no_user;
 	ui->hide_inline = options->no_inline;
 	ui->selection = selection_new();
-	if (!ui->selection) {
+	ui->typing = typing_new();
+	if (!ui->selection || !ui->typing) {
 		ui_free(ui);
 		return NULL;
 	}
@@ -94,6 +96,7 @@ void ui_free(struct ui *ui)
 	ui_close_overlay(ui);
 	ui_close_page(ui);
 	selection_free(ui->selection);
+	typing_free(ui->typing);
 	baseline_free(ui->baseline);
 	free(ui);
 }
@@ -111,11 +114,12 @@ void ui_set_time(struct ui *ui)
 }
 
 /* What the current view shows, also when it is frozen. */
-static int load(struct ui *ui)
+static int load_once(struct ui *ui)
 {
 	struct profile *p = ui_profile(ui);
 	int err;
 
+	typing_watch(ui);
 	profile_lock(p);
 	if (!ui->frozen)
 		header_load(&ui->header, p);
@@ -135,6 +139,13 @@ static int load(struct ui *ui)
 static int load_overlay(struct ui *ui)
 {
 	return ui->overlay.ops && ui->overlay.ops->load ? ui->overlay.ops->load(ui) : 0;
+}
+
+static int load(struct ui *ui)
+{
+	int err = load_once(ui);
+
+	return !err && typing_loaded(ui) ? load_once(ui) : err;
 }
 
 int ui_refresh(struct ui *ui)
@@ -405,6 +416,7 @@ void ui_draw(struct ui *ui, struct grid *g)
 {
 	int top, bottom;
 
+	typing_watch(ui); /* of the marks of matches */
 	g->ascii = ui->ascii;
 	g->view = VIEW_FRAME;
 	if (ui->page.ops) {

@@ -16,6 +16,7 @@
 #include "tui/ui/replay_keys.h"
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/typing.h"
 #include "tui/ui/view.h"
 
 #define LEVELS_MAX 1100 /* a user stack on a kernel stack */
@@ -130,12 +131,14 @@ unsigned int questions_answer(struct ui *ui, enum action action, const char *tex
 static unsigned int answer(struct ui *ui)
 {
 	char text[PROMPT_TEXT];
+	bool found = typing_found(ui);
+	unsigned int flags = typing_keep(ui);
 
 	prompt_history_add(&ui->recall, &ui->prompt);
 	/* An answer may ask the next question. */
 	snprintf(text, sizeof(text), "%s", ui->prompt.text);
 	prompt_close(&ui->prompt);
-	return questions_answer(ui, (enum action)ui->prompt.purpose, text);
+	return found ? flags : flags | questions_answer(ui, (enum action)ui->prompt.purpose, text);
 }
 
 static unsigned int ask(struct ui *ui, enum action action, const char *question, const char *offer)
@@ -161,9 +164,11 @@ const char *questions_help(const struct ui *ui)
 {
 	if (!ui->prompt.question)
 		return NULL;
+	if (typing_note(ui))
+		return typing_note(ui);
 	switch ((enum action)ui->prompt.purpose) {
 	case ACTION_SEARCH:
-		return "word or regex; n N go on; empty ends it; Up: earlier ones";
+		return "word or regex; Enter keeps, Esc goes back; Up: earlier";
 	case ACTION_FILTER:
 		return "word or regex; !word: without; user:root ...; Up: earlier";
 	case ACTION_FILTER_USER:
@@ -199,17 +204,17 @@ unsigned int questions_key(struct ui *ui, int key)
 		return answer(ui);
 	case PROMPT_CANCELLED:
 		prompt_close(&ui->prompt);
-		return UI_REDRAW;
+		return typing_cancel(ui);
 	case PROMPT_EARLIER:
-		return recall(ui, -1);
+		return recall(ui, -1) | typing_follow(ui);
 	case PROMPT_LATER:
-		return recall(ui, 1);
+		return recall(ui, 1) | typing_follow(ui);
 	default:
-		return UI_REDRAW;
+		return typing_follow(ui);
 	}
 }
 
-unsigned int questions_ask(struct ui *ui, enum action action)
+static unsigned int open_question(struct ui *ui, enum action action)
 {
 	char offer[16];
 
@@ -241,4 +246,12 @@ unsigned int questions_ask(struct ui *ui, enum action action)
 	default:
 		return 0;
 	}
+}
+
+unsigned int questions_ask(struct ui *ui, enum action action)
+{
+	unsigned int flags = open_question(ui, action);
+
+	typing_begin(ui);
+	return flags;
 }

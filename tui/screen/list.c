@@ -94,6 +94,17 @@ void list_anew(struct list *list)
 	*list = (struct list){.count = list->count, .page = list->page, .pins = list->pins};
 }
 
+void list_restore(struct list *list, const struct list *copy)
+{
+	list->cursor = copy->cursor;
+	list->top = copy->top;
+	list->held = copy->held;
+	list->chosen = copy->chosen;
+	/* `top` may be of rows that come back with the next load. */
+	if (list->cursor >= list->count)
+		list->cursor = up(list->count, 1);
+}
+
 void list_settle(struct list *list, size_t page)
 {
 	list->page = page ? page : 1;

@@ -58,6 +58,8 @@ void list_follow(struct list *list);
 size_t list_at(const struct list *list, int i);
 /* The rows are of something else: the cursor goes to the first, as if it had never moved. */
 void list_anew(struct list *list);
+/* The cursor and what is shown are those that the copy has. */
+void list_restore(struct list *list, const struct list *copy);
 /* Makes cursor and top valid for page rows with the cursor among them. */
 void list_settle(struct list *list, size_t page);
 /* Settles it in that many rows of a grid, the header's among them; returns how many of its rows

@@ -38,16 +38,16 @@ static enum filter_column column_of(const char **text)
 
 void filter_clear(struct filter *f)
 {
-	if (f->set)
-		regfree(&f->regex);
+	pattern_clear(&f->pattern);
 	f->set = false;
 }
 
 bool filter_set(struct filter *f, const char *text, char *why, size_t size)
 {
-	struct filter new = {.set = true, .negated = text[0] == '!'};
+	struct filter new = {
+		.set = true, .negated = text[0] == '!', .pattern.watch = f->pattern.watch};
 	const char *at = text + new.negated;
-	int err;
+	char reason[128];
 
 	if (!text[0]) {
 		filter_clear(f);
@@ -59,12 +59,7 @@ bool filter_set(struct filter *f, const char *text, char *why, size_t size)
 		snprintf(why, size, "%s: nothing to look for", text);
 		return false;
 	}
-	err = regcomp(&new.regex, at,
-		      REG_EXTENDED | REG_ICASE | (new.of == FILTER_OF_CPU ? 0 : REG_NOSUB));
-	if (err) {
-		char reason[128];
-
-		regerror(err, &new.regex, reason, sizeof(reason));
+	if (!pattern_set(&new.pattern, at, reason, sizeof(reason))) {
 		snprintf(why, size, "%s: %s", text, reason);
 		return false;
 	}
@@ -94,19 +89,19 @@ bool filter_doubt(const char *text, char *why, size_t size)
 
 static bool matches(const struct filter *f, const char *text)
 {
-	return regexec(&f->regex, text, 0, NULL, 0) == 0;
+	return pattern_matches(&f->pattern, text);
 }
 
 bool filter_keeps_cpu(const struct filter *f, unsigned int cpu)
 {
-	regmatch_t match;
+	size_t from, to;
 	char text[16];
 
 	if (!f->set || f->of != FILTER_OF_CPU)
 		return false;
 	snprintf(text, sizeof(text), "%u", cpu);
-	return (regexec(&f->regex, text, 1, &match, 0) == 0 && match.rm_so == 0 &&
-		(size_t)match.rm_eo == strlen(text)) != f->negated;
+	return (pattern_find(&f->pattern, text, &from, &to) && from == 0 && to == strlen(text)) !=
+	       f->negated;
 }
 
 bool filter_keeps_text(const struct filter *f, const char *text)

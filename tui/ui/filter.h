@@ -7,11 +7,11 @@
  * tui/ui/selection.h decides which rows and samples that keeps.
  */
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "tui/screen/prompt.h"
+#include "tui/ui/pattern.h"
 
 struct profile_func;
 struct profile_proc;
@@ -49,7 +49,7 @@ struct filter {
 	enum filter_column column;
 	enum filter_of of;
 	char text[PROMPT_TEXT]; /* as it was typed */
-	regex_t regex;		/* valid when set; any case */
+	struct pattern pattern; /* set with it; its watch may be set at any time */
 };
 
 /* A zeroed struct is no filter. "" clears it. False: text is no filter, the old one stays, and the

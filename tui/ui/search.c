@@ -9,10 +9,11 @@
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
+#define SEARCH_MS 250 /* for all rows; while a person types, tui/ui/typing.c allows less */
+
 void search_clear(struct search *search)
 {
-	if (search->set)
-		regfree(&search->regex);
+	pattern_clear(&search->compiled);
 	search->set = false;
 }
 
@@ -24,35 +25,41 @@ unsigned int search_step(struct ui *ui, int step, bool here)
 		ui_notice(ui, "nothing to search for: / asks");
 		return UI_REDRAW;
 	}
+	pattern_watch_begin(&ui->watch, SEARCH_MS);
 	if (ui->overlay.ops)
 		flags = ui->overlay.ops->find(ui, step, here);
 	else
 		flags = view_get(ui)->find(ui, step, here);
 	if (flags)
 		chosen_moved(ui);
-	if (!flags)
+	if (!flags && ui->watch.late)
+		ui_notice(ui, "%s takes too long: not all was searched", ui->search.pattern);
+	else if (!flags)
 		ui_notice(ui, "not found: %s", ui->search.pattern);
 	return flags ? flags : UI_REDRAW;
 }
 
+bool search_take(struct ui *ui, const char *pattern, char *why, size_t size)
+{
+	struct search *s = &ui->search;
+
+	s->compiled.watch = &ui->watch;
+	if (!pattern_set(&s->compiled, pattern, why, size))
+		return false;
+	s->set = s->compiled.set;
+	snprintf(s->pattern, sizeof(s->pattern), "%s", pattern);
+	return true;
+}
+
 unsigned int search_set(struct ui *ui, const char *pattern)
 {
-	int err;
+	char why[128];
 
-	search_clear(&ui->search);
-	if (!pattern[0])
-		return UI_REDRAW;
-	err = regcomp(&ui->search.regex, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-	if (err) {
-		char text[128];
-
-		regerror(err, &ui->search.regex, text, sizeof(text));
-		ui_notice(ui, "%s: %s", pattern, text);
-		return UI_REDRAW;
-	}
-	ui->search.set = true;
-	snprintf(ui->search.pattern, sizeof(ui->search.pattern), "%s", pattern);
-	return search_step(ui, 1, true);
+	if (!search_take(ui, pattern, why, sizeof(why)))
+		ui_notice(ui, "%s: %s", pattern, why);
+	else if (ui->search.set)
+		return search_step(ui, 1, true);
+	return UI_REDRAW;
 }
 
 void search_quote(char *to, size_t size, const char *text)
@@ -100,5 +107,5 @@ bool search_matches_func(const struct ui *ui, const struct profile_func *func)
 
 bool search_matches(const struct ui *ui, const char *text)
 {
-	return ui->search.set && regexec(&ui->search.regex, text, 0, NULL, 0) == 0;
+	return ui->search.set && pattern_matches(&ui->search.compiled, text);
 }

@@ -4,10 +4,10 @@
 
 /* What is searched on the screen, and the steps from match to match. */
 
-#include <regex.h>
 #include <stdbool.h>
 
 #include "tui/screen/prompt.h"
+#include "tui/ui/pattern.h"
 
 struct profile_func;
 struct ui;
@@ -15,10 +15,13 @@ struct ui;
 struct search {
 	bool set;
 	char pattern[PROMPT_TEXT];
-	regex_t regex; /* valid when set */
+	struct pattern compiled; /* valid when set */
 };
 
 void search_clear(struct search *search);
+/* From now on the pattern is what is searched, none if it is empty, and nothing moves. False: why
+ * says what is wrong with it, and the old one stays. */
+bool search_take(struct ui *ui, const char *pattern, char *why, size_t size);
 /* From now on the pattern is what is searched, none if it is empty; goes to the first match.
  * Returns enum ui_flags, as the next ones do. */
 unsigned int search_set(struct ui *ui, const char *pattern);

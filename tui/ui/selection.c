@@ -240,11 +240,19 @@ unsigned int selection_ask(struct ui *ui, enum action action)
 	return UI_REDRAW;
 }
 
+bool selection_set(struct ui *ui, const char *text, char *why, size_t size)
+{
+	if (!filter_set(&ui->selection->filter, text, why, size))
+		return false;
+	ui->selection->stale = true;
+	return true;
+}
+
 unsigned int selection_filter(struct ui *ui, const char *text)
 {
 	char why[256];
 
-	if (!filter_set(&ui->selection->filter, text, why, sizeof(why))) {
+	if (!selection_set(ui, text, why, sizeof(why))) {
 		ui_notice(ui, "%s", why);
 		return UI_REDRAW;
 	}
@@ -255,7 +263,6 @@ unsigned int selection_filter(struct ui *ui, const char *text)
 			  ui->selection->filter.negated ? "hides" : "keeps", selection_meaning(ui));
 	else if (text[0])
 		ui_notice(ui, "the filter has no effect in this view");
-	ui->selection->stale = true;
 	if (bycpu_chosen(ui))
 		bycpu_wanted(ui);
 	return UI_RELOAD;

@@ -71,7 +71,9 @@ bool selection_keeps_func(const struct ui *ui, const struct profile_func *func);
 
 /* Asks for a filter; the answer is selection_filter's. */
 unsigned int selection_ask(struct ui *ui, enum action action);
-/* The new filter; returns enum ui_flags. */
+/* The new filter, nothing else; false: text is none, why says so, and the old one stays. */
+bool selection_set(struct ui *ui, const char *text, char *why, size_t size);
+/* The same, and says what it means; returns enum ui_flags. */
 unsigned int selection_filter(struct ui *ui, const char *text);
 /* The same by one column; what is offered is exactly this value (NULL: none). */
 unsigned int selection_ask_column(struct ui *ui, enum action action, const char *value);

@@ -28,6 +28,7 @@ struct baseline;
 struct list;
 struct overlay_ops;
 struct selection;
+struct typing;
 struct view_ops;
 
 /* What must happen next, as key handlers return it. */
@@ -100,6 +101,7 @@ struct ui {
 	struct selection *selection; /* tags and filter. Owned */
 	struct search search;
 	struct chosen chosen; /* function */
+	struct pattern_watch watch; /* of search and filter: all that is matched at once */
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
 	bool follow;		/* the row of the cursor, through exec, too */
@@ -118,6 +120,7 @@ struct ui {
 
 	/* Questions, and answers that the owner uses. */
 	struct prompt prompt;
+	struct typing *typing; /* a search or filter that is being typed. Owned */
 	struct prompt_history recall;
 	struct attaching attaching;
 	struct menu menu;

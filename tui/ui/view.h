@@ -10,9 +10,17 @@
 #include <stdbool.h>
 
 #include "tui/screen/columns.h"
+#include "tui/screen/list.h"
 #include "tui/ui/ui.h"
 
 struct plain_list;
+
+/* Where the cursor of a view is, in terms of its own. */
+struct view_place {
+	struct list list[2];
+	uint64_t id[3];
+	void *more; /* to be freed */
+};
 
 struct view_ops {
 	const char *title;
@@ -29,6 +37,9 @@ struct view_ops {
 	/* Moves to the next match in the direction of step (+1, -1), or the one under the cursor
 	 * when `here`; returns flags, 0 when nothing matches. */
 	unsigned int (*find)(struct ui *ui, int step, bool here);
+	/* Copies where the cursor is into a zeroed place; with `back` puts it there again, so that
+	 * the next sort finds its row. Returns enum ui_flags. */
+	unsigned int (*place)(struct ui *ui, struct view_place *place, bool back);
 	/* It has asked for something that has not come yet: a walk, the shards; NULL: never. */
 	bool (*waits)(const struct ui *ui);
 	/* The columns and which of them the rows are sorted by; NULL: there are none. */
@@ -104,6 +115,8 @@ struct overlay_ops {
 	const struct profile_func *(*function)(const struct ui *ui);
 	/* As view_ops.find. */
 	unsigned int (*find)(struct ui *ui, int step, bool here);
+	/* As view_ops.place. */
+	unsigned int (*place)(struct ui *ui, struct view_place *place, bool back);
 	/* As view_ops.waits. */
 	bool (*waits)(const struct ui *ui);
 	/* As view_ops.plain. */

@@ -263,6 +263,20 @@ static unsigned int annotate_find(struct ui *ui, int step, bool here)
 	return found ? UI_REDRAW : 0;
 }
 
+static unsigned int annotate_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct annotate *a = annotate_of(ui);
+
+	if (!back) {
+		place->list[0] = a->list;
+		place->list[1] = a->cfi_list;
+		return 0;
+	}
+	list_restore(&a->list, &place->list[0]);
+	list_restore(&a->cfi_list, &place->list[1]);
+	return UI_REDRAW;
+}
+
 /* --- opening and closing ------------------------------------------------------------------- */
 
 static const char *why_not(const struct ui *ui, const struct profile_func *func)
@@ -304,6 +318,7 @@ static const struct overlay_ops annotate_ops = {
 	.load = annotate_load,
 	.function = annotate_function,
 	.find = annotate_find,
+	.place = annotate_place,
 	.reset = annotate_zero,
 	.waits = annotate_waits,
 	.plain = annotate_plain,

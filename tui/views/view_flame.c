@@ -622,6 +622,23 @@ static unsigned int flame_select(struct ui *ui, uint64_t func)
 	return go_node(v, best);
 }
 
+static unsigned int flame_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+
+	if (back) {
+		v->first = (uint32_t)place->id[0];
+		if (place->more)
+			memcpy(&v->cursor, place->more, sizeof(v->cursor));
+		return UI_RESORT;
+	}
+	place->id[0] = v->first;
+	place->more = malloc(sizeof(v->cursor));
+	if (place->more)
+		memcpy(place->more, &v->cursor, sizeof(v->cursor));
+	return 0;
+}
+
 static void flame_copy(const struct ui *ui, char *to, size_t size)
 {
 	const struct flame_view *v = ui->state[VIEW_FLAME];
@@ -638,6 +655,7 @@ const struct view_ops flame_view = {
 	.draw = flame_draw,
 	.key = flame_key,
 	.find = flame_find_match,
+	.place = flame_place,
 	.function = flame_function,
 	.select = flame_select,
 	.plain = tree_plain_whole,

@@ -514,6 +514,20 @@ static unsigned int funcs_select(struct ui *ui, uint64_t func)
 	return UI_REDRAW;
 }
 
+static unsigned int funcs_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct functable *t = ui->state[VIEW_FUNCS];
+
+	if (!back) {
+		place->list[0] = t->list;
+		place->id[0] = t->cursor;
+		return 0;
+	}
+	list_restore(&t->list, &place->list[0]);
+	t->cursor = place->id[0];
+	return UI_RESORT;
+}
+
 static int funcs_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct functable *t = ui->state[VIEW_FUNCS];
@@ -564,6 +578,7 @@ const struct view_ops funcs_view = {
 	.draw = funcs_draw,
 	.key = funcs_key,
 	.find = funcs_find,
+	.place = funcs_place,
 	.columns = funcs_columns,
 	.sort_by = funcs_sort_by,
 	.function = funcs_function,

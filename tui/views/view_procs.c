@@ -736,6 +736,24 @@ static unsigned int procs_find(struct ui *ui, int step, bool here)
 	return UI_RELOAD;
 }
 
+static unsigned int procs_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+
+	if (!back) {
+		place->list[0] = v->list;
+		place->id[0] = (uint64_t)v->pid;
+		place->id[1] = v->image;
+		place->id[2] = v->tid;
+		return 0;
+	}
+	list_restore(&v->list, &place->list[0]);
+	v->pid = (pid_t)place->id[0];
+	v->image = place->id[1];
+	v->tid = (uint32_t)place->id[2];
+	return UI_RELOAD;
+}
+
 void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image)
 {
 	const struct procs *v = ui->state[VIEW_PROCS];
@@ -809,6 +827,7 @@ const struct view_ops procs_view = {
 	.details = procs_details,
 	.key = procs_key,
 	.find = procs_find,
+	.place = procs_place,
 	.columns = procs_columns,
 	.sort_by = procs_sort_by,
 	.function = procs_function,

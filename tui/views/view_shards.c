@@ -501,6 +501,26 @@ static unsigned int shards_find(struct ui *ui, int step, bool here)
 	return 0;
 }
 
+static unsigned int shards_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+
+	if (!back) {
+		place->list[0] = v->list;
+		place->list[1] = v->objects.list;
+		place->id[0] = (uint64_t)v->number;
+		place->id[1] = v->inside;
+		place->id[2] = v->objects.id;
+		return 0;
+	}
+	v->number = (int)place->id[0];
+	v->inside = place->id[1];
+	list_restore(&v->list, &place->list[0]);
+	v->objects.id = place->id[2];
+	list_restore(&v->objects.list, &place->list[1]);
+	return UI_RESORT;
+}
+
 static int shards_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct shards_view *v = ui->state[VIEW_SHARDS];
@@ -543,6 +563,7 @@ const struct view_ops shards_view = {
 	.draw = shards_draw,
 	.key = shards_key,
 	.find = shards_find,
+	.place = shards_place,
 	.waits = shards_waits,
 	.plain = shards_plain,
 	.columns = shards_columns,

@@ -16,6 +16,7 @@
 #include "tui/ui/framedetails.h"
 #include "tui/ui/names.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/typing.h"
 #include "tui/views/treerows.h"
 #include "tui/util/share.h"
 
@@ -516,6 +517,19 @@ static unsigned int tree_sort_by(struct ui *ui, int column)
 	return UI_RESORT;
 }
 
+/* What the search that is being typed opens is closed again when its text changes. */
+static int open_found(struct ui *ui, struct tree_view *v, uint32_t node)
+{
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	uint32_t level = 1;
+
+	for (uint32_t up = nodes[node].parent; up; up = nodes[up].parent)
+		level++;
+	if (!openset_get(&v->open, nodes[node].path, level, false))
+		typing_opens(ui, nodes[node].path);
+	return openset_put(&v->open, nodes[node].path, true);
+}
+
 /* Opens what the node is in, and unfolds its run unless the row is about that node anyway. */
 static unsigned int go_deep(struct ui *ui, uint32_t node)
 {
@@ -525,7 +539,7 @@ static unsigned int go_deep(struct ui *ui, uint32_t node)
 	int err = 0;
 
 	for (uint32_t up = nodes[node].parent; up && !err; up = nodes[up].parent)
-		err = openset_put(&v->open, nodes[up].path, true);
+		err = open_found(ui, v, up);
 	v->cursor = nodes[node].path;
 	v->list.held = v->list.chosen = true;
 	if (!err)
@@ -620,6 +634,24 @@ static unsigned int tree_select(struct ui *ui, uint64_t func)
 	return best && !treerows_small(&v->calls, best) ? go_deep(ui, best) : 0;
 }
 
+static unsigned int tree_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct tree_view *v = state_of(ui);
+	const uint64_t *opened = place->more;
+
+	if (!back) {
+		place->list[0] = v->list;
+		place->id[0] = v->cursor;
+		return 0;
+	}
+	for (size_t i = 0; i < place->id[1]; i++)
+		openset_put(&v->open, opened[i], false);
+	place->id[1] = 0;
+	list_restore(&v->list, &place->list[0]);
+	v->cursor = place->id[0];
+	return UI_RESORT;
+}
+
 static unsigned int tree_find(struct ui *ui, int step, bool here)
 {
 	struct tree_view *v = state_of(ui);
@@ -681,7 +713,7 @@ static int plain_of(const struct ui *ui, struct plain_list *list)
 	.close = tree_close, .load = tree_load, .sort = tree_sort, .draw = tree_draw,              \
 	.key = tree_key, .find = tree_find, .function = tree_function, .plain = plain_of,          \
 	.copy = tree_copy, .sort_by = tree_sort_by, .details = tree_details,                       \
-	.process = tree_process, .select = tree_select
+	.process = tree_process, .select = tree_select, .place = tree_place
 
 const struct view_ops tree_view = {
 	.title = "Tree", .open = tree_open, .columns = tree_columns_of, TREE_OPS};

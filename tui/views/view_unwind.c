@@ -565,6 +565,32 @@ static unsigned int unwind_find(struct ui *ui, int step, bool here)
 	return found ? UI_RESORT : 0;
 }
 
+static unsigned int unwind_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	struct unwind_reasons *t = active(v);
+	struct list *list = v->inspector.open ? &v->inspector.frames
+			    : t		      ? &t->list
+					      : &v->scopes.list;
+
+	if (!back) {
+		place->list[0] = *list;
+		place->id[0] = t ? t->hash : (uint64_t)v->scopes.pid;
+		place->id[1] = v->scopes.image;
+		place->id[2] = (uint64_t)v->scopes.fixed;
+		return 0;
+	}
+	list_restore(list, &place->list[0]);
+	if (t) {
+		t->hash = place->id[0];
+		return UI_RESORT;
+	}
+	v->scopes.pid = (pid_t)place->id[0];
+	v->scopes.image = place->id[1];
+	v->scopes.fixed = (int)place->id[2];
+	return UI_RESORT;
+}
+
 static int unwind_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct unwind_view *v = ui->state[VIEW_UNWIND];
@@ -600,6 +626,7 @@ const struct view_ops unwind_view = {
 	.key = unwind_key,
 	.find = unwind_find,
 	.function = unwind_function,
+	.place = unwind_place,
 	.waits = unwind_waits,
 	.plain = unwind_plain,
 	.columns = unwind_columns,
