@@ -16,6 +16,7 @@
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "tui/app/actions.h"
+#include "tui/app/palette.h"
 #include "tui/app/questions.h"
 #include "tui/screen/hints.h"
 #include "tui/screen/mouse.h"
@@ -67,7 +68,8 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct u
 	ui->hide_inline = options->no_inline;
 	ui->selection = selection_new();
 	ui->typing = typing_new();
-	if (!ui->selection || !ui->typing) {
+	ui->palette = palette_new();
+	if (!ui->selection || !ui->typing || !ui->palette) {
 		ui_free(ui);
 		return NULL;
 	}
@@ -97,6 +99,7 @@ void ui_free(struct ui *ui)
 	ui_close_page(ui);
 	selection_free(ui->selection);
 	typing_free(ui->typing);
+	palette_free(ui->palette);
 	baseline_free(ui->baseline);
 	free(ui);
 }
@@ -443,6 +446,7 @@ void ui_draw(struct ui *ui, struct grid *g)
 		menu_draw(&ui->menu, g, top);
 	if (ui->prompt.question)
 		prompt_draw(&ui->prompt, g, g->rows - 1);
+	palette_draw(ui, g);
 }
 
 /* --- keys and clicks ------------------------------------------------------------------------- */

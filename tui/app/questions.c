@@ -12,6 +12,7 @@
 #include "bpf/sampler/event.h"
 #include "tui/ui/attach.h"
 #include "tui/app/cmdline.h"
+#include "tui/app/palette.h"
 #include "tui/profile/source.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/ui/search.h"
@@ -180,7 +181,7 @@ const char *questions_help(const struct ui *ui)
 	case ACTION_WRITE:
 		return "the suffix chooses the format; Esc cancels";
 	case ACTION_COMMAND:
-		return "Tab lists and completes commands; Up: earlier ones";
+		return "Up Down choose, Tab takes it; in an empty line Up: earlier";
 	default:
 		return NULL;
 	}
@@ -192,16 +193,25 @@ static unsigned int recall(struct ui *ui, int step)
 	if (prompt_history_knows(&ui->prompt) &&
 	    !prompt_history_step(&ui->recall, &ui->prompt, step))
 		ui_notice(ui, step < 0 ? "there is no earlier answer" : "there is no later answer");
+	palette_follow(ui, true);
 	return UI_REDRAW;
 }
 
 unsigned int questions_key(struct ui *ui, int key)
 {
+	bool command = ui->prompt.purpose == ACTION_COMMAND;
+	enum prompt_result result;
+
+	if (command && palette_key(ui, key))
+		return UI_REDRAW;
 	if (key == KEYCODE_TAB && cmdline_complete(ui))
 		return UI_REDRAW;
-	switch (prompt_key(&ui->prompt, key)) {
+	result = prompt_key(&ui->prompt, key);
+	if (command)
+		palette_follow(ui, false);
+	switch (result) {
 	case PROMPT_DONE:
-		return answer(ui);
+		return command && !palette_take(ui) ? UI_REDRAW : answer(ui);
 	case PROMPT_CANCELLED:
 		prompt_close(&ui->prompt);
 		return typing_cancel(ui);
@@ -253,5 +263,6 @@ unsigned int questions_ask(struct ui *ui, enum action action)
 	unsigned int flags = open_question(ui, action);
 
 	typing_begin(ui);
+	palette_begin(ui);
 	return flags;
 }

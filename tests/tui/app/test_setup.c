@@ -268,7 +268,8 @@ static void tab_completes(void **state)
 {
 	static const char *const cases[][2] = {
 		{"qu\t", "quit "},
-		{"view-f\t", "view-f"}, /* funcs, flame */
+		{"view-f\t", "view-funcs "},
+		{"vfl\t", "view-flame "},
 		{"view-fu\t", "view-funcs "},
 		{"set ref\t", "set refresh "},
 		{"set units m\t", "set units machine "},
@@ -296,10 +297,6 @@ static void tab_completes(void **state)
 		type(t, ":");
 		type(t, cases[i][0]);
 		assert_string_equal(t->ui->prompt.text, cases[i][1]);
-		if (i == 1) {
-			assert_shows(t, "view-funcs");
-			assert_shows(t, "view-flame");
-		}
 		ui_key(t->ui, KEYCODE_ESCAPE);
 	}
 	type(t, ":search some\t");
