@@ -15,9 +15,10 @@
 
 #include "tui/screen/prompt.h"
 
-/* The time that all matches may take together. Zeroed: no limit. */
+/* The CPU time that all matches of expressions may take together. Zeroed: no limit. */
 struct pattern_watch {
-	uint64_t deadline; /* CLOCK_MONOTONIC ns, 0: none */
+	uint64_t deadline; /* CLOCK_THREAD_CPUTIME_ID ns, 0: none */
+	unsigned int runs; /* of the engine, since then */
 	bool late;	   /* it has passed: nothing has matched since */
 };
 

@@ -85,11 +85,12 @@ static void help_shows_every_action(void **state)
 	const struct profile_health last = {
 		.locked = 3 << 20, .shards_created = 2, .shards_max = 16};
 	const struct history kept = {.seconds = 312.4, .bytes = 5 << 20, .bytes_max = 64 << 20};
-	struct grid *g = grid_new(130, 100);
+	const struct help_subject subject = {VIEW_TREE, NULL, &last, &kept};
+	struct grid *g = grid_new(250, 99);
 	char *text;
 
 	(void)state;
-	assert_int_equal(help_draw(g, 0, &last, &kept, NULL), 0);
+	assert_int_equal(help_draw(g, 0, &subject), 0);
 	text = grid_text(g);
 	for (size_t i = 0; i < count; i++) {
 		assert_non_null(strstr(text, rows[i].keys));
@@ -98,12 +99,12 @@ static void help_shows_every_action(void **state)
 	free(text);
 	/* On a small screen the last line is reached by scrolling. */
 	grid_resize(g, 15, 60);
-	help_draw(g, help_draw(g, 0, &last, &kept, NULL), &last, &kept, NULL);
+	help_draw(g, help_draw(g, 0, &subject), &subject);
 	text = grid_text(g);
-	assert_non_null(strstr(text, "[unwind: reason]"));
 	assert_non_null(strstr(text, "5.0 of 64 MiB of memory for the history: 312 of 600 s"));
 	/* 4 MiB a shard */
 	assert_non_null(strstr(text, "11.0 MiB of locked memory: 3.0 of BPF maps, 8 of 64"));
+	assert_non_null(strstr(text, "chooses a command in others"));
 	free(text);
 	grid_free(g);
 }
