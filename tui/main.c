@@ -35,6 +35,7 @@
 #include "tui/export/export.h"
 #include "tui/leave.h"
 #include "tui/options.h"
+#include "tui/rights.h"
 #include "tui/util/outfile.h"
 #include "tui/app/dispatch.h"
 #include "tui/app/plain.h"
@@ -472,8 +473,12 @@ static int sample(struct options *options)
 	char error[1024] = "";
 	int status, err;
 
-	if (!options->replay && check_privileges(error, sizeof(error)))
-		return complain(error);
+	if (!options->replay && check_privileges(error, sizeof(error))) {
+		complain(error);
+		if (!strncmp(error, "CAP_", 4)) /* not an old kernel */
+			rights_ways(stderr);
+		return EXIT_FAILURE;
+	}
 	if (!options->replay && kernelinfo_hang_warning() && !options->force) {
 		snprintf(error, sizeof(error), "%s; --force goes on although it may",
 			 kernelinfo_hang_warning());
