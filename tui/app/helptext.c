@@ -38,13 +38,13 @@ static const char *const marks[] = {
 	"/ and \\ act at each key: Enter keeps what is shown, Esc goes back.",
 };
 
-struct writer {
+struct helpwriter {
 	struct helptext *to;
 	int width;
 	int err;
 };
 
-static struct helptext_line *add(struct writer *w, int kind)
+static struct helptext_line *add(struct helpwriter *w, int kind)
 {
 	struct helptext *t = w->to;
 	struct helptext_line *lines;
@@ -77,7 +77,7 @@ static size_t fitting(const char *text, size_t room)
 	return n ? n : room;
 }
 
-static void entry(struct writer *w, int kind, const char *left, const char *text)
+static void entry(struct helpwriter *w, int kind, const char *left, const char *text)
 {
 	int indent = kind == HELPTEXT_TEXT || kind == HELPTEXT_TITLE ? 2 : HELPTEXT_LEFT + 2;
 	size_t room = w->width > indent + 8 ? (size_t)(w->width - indent - 1) : 8;
@@ -106,7 +106,7 @@ static void entry(struct writer *w, int kind, const char *left, const char *text
 	w->to->entries++;
 }
 
-static void title(struct writer *w, const char *text)
+static void title(struct helpwriter *w, const char *text)
 {
 	if (w->to->count)
 		entry(w, HELPTEXT_TEXT, "", "");
@@ -115,7 +115,7 @@ static void title(struct writer *w, const char *text)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static void key(struct writer *w, const struct help_subject *subject, const struct key_row *row)
+static void key(struct helpwriter *w, const struct help_subject *subject, const struct key_row *row)
 {
 	char bound[48], views[96] = "", text[240];
 
@@ -127,7 +127,7 @@ static void key(struct writer *w, const struct help_subject *subject, const stru
 	entry(w, HELPTEXT_KEY, bound[0] ? bound : "-", text);
 }
 
-static void keys_own(struct writer *w, const struct help_subject *subject, const char *view)
+static void keys_own(struct helpwriter *w, const struct help_subject *subject, const char *view)
 {
 	size_t count;
 	const struct key_row *rows = keys_table(&count);
@@ -140,7 +140,8 @@ static void keys_own(struct writer *w, const struct help_subject *subject, const
 			key(w, subject, &rows[i]);
 }
 
-static void keys_of(struct writer *w, const struct help_subject *subject, enum keysection section)
+static void keys_of(struct helpwriter *w, const struct help_subject *subject,
+		    enum keysection section)
 {
 	size_t count;
 	const struct key_row *rows = keys_table(&count);
@@ -153,7 +154,7 @@ static void keys_of(struct writer *w, const struct help_subject *subject, enum k
 			key(w, subject, &rows[i]);
 }
 
-static void keys_elsewhere(struct writer *w, const struct help_subject *subject)
+static void keys_elsewhere(struct helpwriter *w, const struct help_subject *subject)
 {
 	size_t count;
 	const struct key_row *rows = keys_table(&count);
@@ -166,7 +167,7 @@ static void keys_elsewhere(struct writer *w, const struct help_subject *subject)
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-static void columns(struct writer *w, enum ui_view view, bool here)
+static void columns(struct helpwriter *w, enum ui_view view, bool here)
 {
 	size_t count;
 	const struct glossary_entry *all = glossary_table(&count);
@@ -185,7 +186,7 @@ static void columns(struct writer *w, enum ui_view view, bool here)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static void memory(struct writer *w, const struct help_subject *s)
+static void memory(struct helpwriter *w, const struct help_subject *s)
 {
 	double tables = s->last->shards_created * SHARD_MIB, maps = (double)s->last->locked / MIB;
 	char text[160];
@@ -211,7 +212,7 @@ int helptext_make(struct helptext *text, const struct help_subject *subject, int
 						      VIEW_LIST(HELPTEXT_VIEW)
 #undef HELPTEXT_VIEW
 	};
-	struct writer w = {text, width, 0};
+	struct helpwriter w = {text, width, 0};
 	char about[80];
 
 	*text = (struct helptext){0};

@@ -122,7 +122,7 @@ struct ui {
 	/* Questions, and answers that the owner uses. */
 	struct prompt prompt;
 	struct palette *palette; /* the list over a command that is being typed. Owned */
-	struct typing *typing; /* a search or filter that is being typed. Owned */
+	struct typing *typing;	 /* a search or filter that is being typed. Owned */
 	struct prompt_history recall;
 	struct attaching attaching;
 	struct menu menu;
