@@ -46,8 +46,9 @@ struct cpu_event {
 	uint64_t idle;	       /* of its CPU, in the unit of /proc/stat, since boot */
 	uint64_t user, kernel; /* likewise: its CPU's time, as events_cpu_times has it */
 	uint64_t all;
-	bool begun;  /* idle is known */
-	bool online; /* by the last reading of /proc/stat */
+	uint64_t counted; /* by the event, so far */
+	bool begun;	  /* idle is known */
+	bool online;	  /* by the last reading of /proc/stat */
 };
 
 struct record_throttle {
@@ -233,6 +234,10 @@ static uint64_t active_take(struct events *e, struct cpu_event *ev)
 		return 0;
 	more = now.running - ev->active_ns;
 	e->sums.active_ns += more;
+	if (now.count > ev->counted) {
+		e->sums.counted += now.count - ev->counted;
+		ev->counted = now.count;
+	}
 	ev->active_ns = now.running;
 	return more;
 }

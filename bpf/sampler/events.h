@@ -22,6 +22,7 @@ struct ticks_sums {
 	uint64_t idle_ns;      /* part of it in which its CPU was idle; 0 without /proc/stat */
 	uint64_t throttled_ns; /* part of it in which it was throttled; 0 without a ring */
 	uint64_t throttles;    /* how often it was throttled */
+	uint64_t counted;      /* how often the event happened; of a clock: ns */
 };
 
 /*

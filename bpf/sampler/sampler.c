@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,6 +316,22 @@ int sampler_try(struct sampler *s, uint32_t type, uint64_t config, char *error, 
 	options.type = type;
 	options.config = config;
 	return events_try(&options, error, size);
+}
+
+int sampler_has(struct sampler *s, uint32_t type, uint64_t config)
+{
+	struct sampler_options options = s->options;
+	int at = sched_getcpu();
+	unsigned int cpu = at < 0 ? 0 : (unsigned int)at;
+
+	options.type = type;
+	options.config = config;
+	if (!options.cpus) {
+		options.cpus = &cpu;
+		options.ncpus = 1;
+	}
+	options.ncpus = 1;
+	return events_try(&options, NULL, 0);
 }
 
 int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)
@@ -627,4 +644,5 @@ void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks)
 	ticks->idle += sums.idle_ns / period;
 	ticks->throttled += sums.throttled_ns / period;
 	ticks->throttles += sums.throttles;
+	ticks->counted += is_clock ? 0 : sums.counted;
 }

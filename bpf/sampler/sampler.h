@@ -46,6 +46,8 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 int sampler_start(struct sampler *s, char *error, size_t size);
 /* Whether this machine has the event; else error says what is wrong. Nothing changes. */
 int sampler_try(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size);
+/* The same of one CPU, which is enough to offer it: 0 or -errno. */
+int sampler_has(struct sampler *s, uint32_t type, uint64_t config);
 /*
  * From now on this event drives the sampling, as in sampler_options. To be called after
  * sampler_stop, by the same thread. Sampling restarts in any case: on failure with the old event,
@@ -133,6 +135,7 @@ struct sampler_ticks {
 	uint64_t idle;	    /* ticks of idle CPUs, by their idle time */
 	uint64_t throttled; /* ticks lost by throttling, by its time */
 	uint64_t throttles; /* how often throttling began */
+	uint64_t counted;   /* no ticks: how often the event happened; 0 of a clock */
 };
 
 /* Ticks that were due and are in no counter came late, together, or not at all. */

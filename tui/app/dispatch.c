@@ -460,6 +460,11 @@ static unsigned int menu_key_pressed(struct ui *ui, int key)
 	menu_close(&ui->menu);
 	if (result == MENU_CANCELLED)
 		return UI_REDRAW;
+	if (ui->menu.items[ui->menu.cursor].why) {
+		ui_notice(ui, "%s: %s", ui->menu.items[ui->menu.cursor].text,
+			  ui->menu.items[ui->menu.cursor].why);
+		return UI_REDRAW;
+	}
 	if (ui->menu.purpose == ACTION_EVENT)
 		return questions_answer(ui, ACTION_EVENT, ui->menu.items[ui->menu.cursor].text);
 	return view_get(ui)->sort_by(ui, ui->menu.items[ui->menu.cursor].value);

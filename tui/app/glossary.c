@@ -17,7 +17,7 @@ static const struct glossary_entry entries[] = {
 	{"THR", IN_PROCS, "its threads"},
 	{"HISTORY", IN_PROCS, "CPU time of the last seconds, the newest on the right"},
 	{"SMP/s", IN_PROCS | IN_UNWIND,
-	 "samples a second; of another event how often it happened, as FLT/s: faults"},
+	 "samples a second; of another event their share of how often it happened: FLT/s, faults"},
 	{"ON CPU", IN_PROCS, "where it was sampled, the most first (W turns this on)"},
 	{"UNWOUND", IN_PROCS, "part of its stacks that were walked to the outermost function"},
 	{"HOTTEST FUNCTION", IN_PROCS, "where most of its samples ended"},

@@ -5,6 +5,7 @@
  */
 #include "tui/app/questions.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include "tui/ui/attach.h"
 #include "tui/app/cmdline.h"
 #include "tui/app/palette.h"
+#include "tui/profile/board.h"
 #include "tui/profile/source.h"
+#include "tui/profile/units.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
@@ -22,11 +25,30 @@
 
 #define LEVELS_MAX 1100 /* a user stack on a kernel stack */
 
+/* Why the event at this place of the table cannot be sampled here; NULL: it can, or it is not known
+ * yet. */
+static const char *event_missing(const struct ui *ui, size_t at)
+{
+	int err = board_event(profile_board(ui->profile), at);
+
+	return !err ? NULL
+	       : err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV
+		       ? "this machine has no such counter"
+	       : err == -EPERM || err == -EACCES ? "the kernel does not permit it"
+						 : strerror(-err);
+}
+
 /* The source answers with a message. */
 static unsigned int take_event(struct ui *ui, const char *name)
 {
+	size_t count;
+	const struct event *events = event_table(&count), *event = event_find(name);
+	const char *why = event ? event_missing(ui, (size_t)(event - events)) : NULL;
+
 	if (ui->header.replayed)
 		ui_notice(ui, "this is a recording: its event is fixed");
+	else if (why)
+		ui_notice(ui, "%s: %s", name, why);
 	else
 		ui_post(ui, SOURCE_EVENT, name);
 	return UI_REDRAW;
@@ -41,8 +63,10 @@ static unsigned int choose_event(struct ui *ui)
 		return take_event(ui, "");
 	menu_open(&ui->menu, ACTION_EVENT, "Sample at");
 	for (size_t i = 0; i < count; i++)
-		menu_add(&ui->menu, events[i].name, (int)i,
-			 !strcmp(events[i].name, ui->header.last.event));
+		menu_add_told(&ui->menu, events[i].name, (int)i,
+			      !strcmp(events[i].name, ui->header.last.event),
+			      units_find(events[i].name) ? units_find(events[i].name)->good : NULL,
+			      event_missing(ui, i));
 	return UI_REDRAW;
 }
 

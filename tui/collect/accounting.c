@@ -100,6 +100,7 @@ void accounting_fill(const struct accounting *books, bool no_kernel, struct prof
 	h->ticks = now->ticks.due <= books->base.ticks.due
 			   ? 0
 			   : h->taken + h->idle + h->loss[LOSS_THROTTLED] + h->loss[LOSS_MISSED];
+	h->counted = delta(now->ticks.counted, before->ticks.counted);
 	h->samples += profile_lost(h);
 	h->user_samples = delta(s->user, b->user);
 	if (!no_kernel || h->user_samples > h->samples)

@@ -169,6 +169,7 @@ static void *collect(void *arg)
 		first = false;
 		event = last ? NULL : collector_next_event(c);
 		collector_end_slice(c, last);
+		collector_try_events(c);
 		if (event)
 			collector_change_event(c, event);
 		collector_inspect(c);

@@ -14,6 +14,7 @@
 #include "bpf/sampler/event.h"
 #include "tui/collect/procinfo.h"
 #include "tui/collect/users.h"
+#include "tui/profile/board.h"
 
 #define DEAD_MORE_NS 3000000000ull
 
@@ -171,6 +172,22 @@ void collector_post_early(struct collector *c)
 	pthread_mutex_unlock(&e->lock);
 	for (unsigned int i = 0; i < e->count; i++)
 		execute(c, e->commands[i].command, e->commands[i].arg);
+}
+
+void collector_try_events(struct collector *c)
+{
+	int errors[BOARD_EVENTS_MAX] = {0};
+	size_t count;
+	const struct event *events = event_table(&count);
+
+	/* Without a screen there is no menu. */
+	if (c->events_tried || !c->annotator)
+		return;
+	c->events_tried = true;
+	for (size_t i = 0; i < count && i < BOARD_EVENTS_MAX; i++)
+		if (&events[i] != c->sampled)
+			errors[i] = sampler_has(c->sampler, events[i].type, events[i].config);
+	board_set_events(profile_board(c->profile), errors, count);
 }
 
 /* Sampling stops before the slice ends, so that the old event has no samples for another one. */

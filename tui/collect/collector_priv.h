@@ -74,6 +74,7 @@ struct collector {
 
 	/* of the thread */
 	const struct event *sampled;
+	bool events_tried;
 	uint64_t slice_start;
 	uint64_t self_before;
 	struct accounting books;
@@ -139,6 +140,8 @@ void collector_set_period(struct collector *c, double seconds);
  * By the collector's thread, before a slice ends: the event that was asked for, which takes over
  * after it, with the sampling stopped. NULL: none, or none that this machine has.
  */
+/* Notes on the board which events could be chosen; once, behind the first slice. */
+void collector_try_events(struct collector *c);
 const struct event *collector_next_event(struct collector *c);
 void collector_change_event(struct collector *c, const struct event *event);
 /* Applies a change of by_cpu; by the collector's thread. */

@@ -36,6 +36,7 @@ struct board {
 	char awaited[BOARD_TEXT_MAX];
 	struct annotation_wish *wish;  /* NULL: none */
 	struct annotation *annotation; /* NULL: none yet */
+	int events[BOARD_EVENTS_MAX];  /* -errno */
 };
 
 struct board *board_new(void)
@@ -57,6 +58,26 @@ void board_free(struct board *b)
 	free(b->wish);
 	pthread_mutex_destroy(&b->lock);
 	free(b);
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+void board_set_events(struct board *b, const int *errors, size_t count)
+{
+	pthread_mutex_lock(&b->lock);
+	for (size_t i = 0; i < count && i < BOARD_EVENTS_MAX; i++)
+		b->events[i] = errors[i];
+	pthread_mutex_unlock(&b->lock);
+}
+
+int board_event(struct board *b, size_t at)
+{
+	int err;
+
+	pthread_mutex_lock(&b->lock);
+	err = at < BOARD_EVENTS_MAX ? b->events[at] : 0;
+	pthread_mutex_unlock(&b->lock);
+	return err;
 }
 
 /* --- messages -------------------------------------------------------------------------------- */

@@ -53,6 +53,16 @@ void board_set_awaited(struct board *b, const char *text);
 /* Clean; "" nothing that is known. */
 void board_awaited(struct board *b, char *to, size_t size);
 
+/* --- which events this machine has, by their place in event_table() ----------------------------
+ */
+
+#define BOARD_EVENTS_MAX 32
+
+/* -errno of each, 0: it can be sampled. */
+void board_set_events(struct board *b, const int *errors, size_t count);
+/* That of one; 0 as well as long as it is not known. */
+int board_event(struct board *b, size_t at);
+
 /* --- the inventory of the shards (bpf/tracker/inventory.h) ----------------------------------- */
 
 /* Asks the collector for a new inventory unless there is a fresh one. */

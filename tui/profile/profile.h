@@ -128,6 +128,7 @@ struct profile_health {
 	uint64_t locked;		      /* bytes of all BPF maps but the tables' shards */
 	bool by_cpu;			      /* CPUs are told apart, at its end */
 	uint64_t self_ns;		      /* CPU time of stacktop itself in the slice */
+	uint64_t counted; /* how often the event happened; 0: a clock, or not known */
 };
 
 /*

@@ -220,6 +220,7 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	X(runs)                                                                                    \
 	X(drain_ns)                                                                                \
 	X(self_ns)                                                                                 \
+	X(counted)                                                                                 \
 	X(evictions)
 
 /* Slice by age: 0 is the newest. */

@@ -186,7 +186,7 @@ enum keycode {
 	X(REDRAW, "redraw", "^L", IN_ALL, "", "redraw the screen")                                 \
 	X(MOUSE, "mouse", "^E", IN_ALL, "", "give the mouse to the terminal, or take it back")     \
 	X(COMMAND, "command", ":", IN_ALL, "",                                                     \
-	  "type a command; a few letters of its name find it")                               \
+	  "type a command; a few letters of its name find it")                                     \
 	X(SETUP, "setup", "F2 o", IN_ALL, "Setup", "settings, columns and keys")                   \
 	X(HELP, "help", "F1 ?", IN_ALL, "Help", "this help")                                       \
 	X(QUIT, "quit", "F10 q", IN_ALL, "Quit", "quit")

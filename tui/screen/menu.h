@@ -16,6 +16,8 @@ struct menu {
 	struct menu_item {
 		const char *text; /* static */
 		int value;
+		const char *note; /* static; NULL: none */
+		const char *why;  /* it cannot be chosen: the reason, static; NULL: it can */
 	} items[MENU_MAX];
 	int count;
 	int cursor;
@@ -26,6 +28,9 @@ enum menu_result { MENU_GOES_ON, MENU_DONE, MENU_CANCELLED };
 void menu_open(struct menu *m, int purpose, const char *title);
 /* More than MENU_MAX items are left out. */
 void menu_add(struct menu *m, const char *text, int value, bool current);
+/* The same with words behind it, dim as a whole where `why` says why it cannot be chosen. */
+void menu_add_told(struct menu *m, const char *text, int value, bool current, const char *note,
+		   const char *why);
 void menu_close(struct menu *m);
 /* MENU_DONE: items[cursor].value was chosen. */
 enum menu_result menu_key(struct menu *m, int key);

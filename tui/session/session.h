@@ -102,7 +102,8 @@ static const enum func_kind session_kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT,
 	X(self_ns)                                                                                 \
 	X(by_cpu)                                                                                  \
 	X(outside)                                                                                 \
-	X(complete_fp_walks)
+	X(complete_fp_walks)                                                                       \
+	X(counted)
 
 #define SESSION_COUNT(field)  +1
 #define SESSION_HEALTH_FIELDS (0 SESSION_HEALTH(SESSION_COUNT))

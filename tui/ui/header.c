@@ -11,6 +11,7 @@
 #include "tui/profile/reasons.h"
 #include "tui/screen/hints.h"
 #include "tui/ui/chips.h"
+#include "tui/profile/units.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/query/query.h"
 #include "tui/ui/selection.h"
@@ -241,19 +242,28 @@ double header_self(const struct ui *ui)
 	return 100 * share((double)ui->header.last.self_ns, (double)ui->header.last.elapsed);
 }
 
+void header_rate(const struct profile_health *last, char *to, size_t size)
+{
+	char number[16];
+
+	units_number(per_second(last, last->samples) * units_scale(last), number, sizeof(number));
+	snprintf(to, size, "%s %s/s", units_of(last)->name, number);
+}
+
 /* All of it in one line, for screens without room for meters, and a timeline behind it. */
 static void draw_state(const struct ui *ui, struct grid *g, int row)
 {
 	const struct profile_health *last = &ui->header.last;
 	double user, kernel;
-	char text[96];
+	char text[96], rate[48];
 	int col;
 
-	header_cpu(&ui->header, &user, &kernel);
-	if (ui->header.nuse || profile_is_time(last))
-		snprintf(text, sizeof(text), " cpu %.0f%%  ", 100 * (user + kernel));
+	header_rate(last, rate, sizeof(rate));
+	if (header_cpu(&ui->header, &user, &kernel))
+		snprintf(text, sizeof(text), " cpu %.0f%%  %s%s", 100 * (user + kernel),
+			 profile_is_time(last) ? "" : rate, profile_is_time(last) ? "" : "  ");
 	else
-		snprintf(text, sizeof(text), " %.0f/s  ", per_second(last, last->samples));
+		snprintf(text, sizeof(text), " %s  ", rate);
 	col = grid_put(g, row, 0, g->cols, ROLE_TEXT, text);
 	col = header_put_lost(ui, g, row, col, g->cols);
 	col = header_put_complete(ui, g, row, col + 2, "complete");
@@ -301,12 +311,12 @@ bool header_full(const struct header *h, char *to, size_t size)
 			 reasons_loss(LOSS_COUNTS_FULL)->remedy);
 	else if (last->evictions)
 		snprintf(to, size,
-			 "unwind tables in use are evicted, %.1f a second: --shards gives them "
+			 "unwind tables in use are evicted, %.1f a second: --memory gives them "
 			 "more room",
 			 per_second(last, last->evictions));
 	else if (words > NEARLY_FULL)
 		snprintf(to, size,
-			 "the shards are %.0f%% full: --shards gives the tables more room",
+			 "the shards are %.0f%% full: --memory gives the tables more room",
 			 100 * words);
 	return to[0] != '\0';
 }

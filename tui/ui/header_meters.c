@@ -25,15 +25,16 @@ struct meters {
 	bool below;		 /* the figures have a row of their own */
 };
 
-void header_cpu(const struct header *h, double *user, double *kernel)
+bool header_cpu(const struct header *h, double *user, double *kernel)
 {
 	const struct profile_health *last = &h->last;
 	double full = profile_full(last) * (profile_is_time(last) ? last->ncpus : 1);
 
 	*user = full > 0 ? (double)last->user_samples / full : 0;
 	*kernel = full > 0 ? (double)last->kernel_samples / full : 0;
+	/* The samples of another event say nothing about time. */
 	if (!h->nuse)
-		return;
+		return profile_is_time(last);
 	*user = *kernel = 0;
 	for (size_t i = 0; i < h->nuse; i++) {
 		*user += h->use[i].user / WHOLE;
@@ -41,6 +42,7 @@ void header_cpu(const struct header *h, double *user, double *kernel)
 	}
 	*user /= (double)h->nuse;
 	*kernel /= (double)h->nuse;
+	return true;
 }
 
 /* As few across as the height allows, with the figures at their right if those have room. */
@@ -134,11 +136,19 @@ static void draw_cells(const struct header *h, struct grid *g, int row, const st
 
 static int put_use(const struct ui *ui, struct grid *g, int row, int col, int end)
 {
+	const bool time = profile_is_time(&ui->header.last);
 	double user, kernel;
-	char text[48];
+	char text[96], rate[48];
 
-	header_cpu(&ui->header, &user, &kernel);
-	snprintf(text, sizeof(text), "user %.1f%%  kernel %.1f%%  ", 100 * user, 100 * kernel);
+	header_rate(&ui->header.last, rate, sizeof(rate));
+	if (!header_cpu(&ui->header, &user, &kernel))
+		snprintf(text, sizeof(text), "%s  user -  kernel -  ", rate);
+	else if (time)
+		snprintf(text, sizeof(text), "user %.1f%%  kernel %.1f%%  ", 100 * user,
+			 100 * kernel);
+	else
+		snprintf(text, sizeof(text), "%s  user %.0f%%  kernel %.0f%%  ", rate, 100 * user,
+			 100 * kernel);
 	return col + grid_put(g, row, col, end - col, ROLE_TEXT, text);
 }
 
@@ -154,10 +164,11 @@ static int put_self(const struct ui *ui, struct grid *g, int row, int col)
 static void put_procs(const struct ui *ui, struct grid *g, int row, int col)
 {
 	const struct profile_health *last = &ui->header.last;
-	char text[64];
+	char text[64] = "  ";
 
-	snprintf(text, sizeof(text), "  %.0f samples/s",
-		 last->elapsed ? (double)last->samples * 1e9 / (double)last->elapsed : 0);
+	/* That of other events stands with the CPUs. */
+	if (profile_is_time(last))
+		header_rate(last, text + 2, sizeof(text) - 2);
 	col = header_piece(g, row, col, g->cols, ROLE_TEXT, text);
 	snprintf(text, sizeof(text), "  procs %u%s", last->nprocs,
 		 last->reading_procs ? ", reading more" : "");
@@ -189,14 +200,16 @@ int header_draw_meters(const struct ui *ui, struct grid *g, int row)
 	const struct header *h = &ui->header;
 	struct meters m = meters_for(h, g);
 	double user, kernel;
+	bool known = header_cpu(h, &user, &kernel);
 
-	header_cpu(h, &user, &kernel);
 	if (m.form == METERS_BARS)
 		draw_bars(h, g, row, &m);
 	else if (m.form == METERS_CELLS)
 		draw_cells(h, g, row, &m);
-	else
+	else if (known)
 		draw_meter(g, row, 1, m.width - 1, m.label, "cpu", user, kernel);
+	else
+		grid_put(g, row, 1, m.width - 1, ROLE_TEXT, "cpu -");
 	draw_figures(ui, g, row, &m);
 	if (m.below)
 		return m.rows + 1;

@@ -17,9 +17,11 @@ double header_self(const struct ui *ui);
 
 /* --- header_meters.c ------------------------------------------------------------------------- */
 
-/* Shares (0..1) of the CPUs' time: in user mode and in the kernel. Of an event without time, by a
- * recording without CPU time: shares of the samples. */
-void header_cpu(const struct header *h, double *user, double *kernel);
+/* Shares (0..1) of the CPUs' time: in user mode and in the kernel. False: not known, as in older
+ * recordings of an event without time. */
+bool header_cpu(const struct header *h, double *user, double *kernel);
+/* "faults 29.8k/s": in the unit of the event. */
+void header_rate(const struct profile_health *last, char *to, size_t size);
 /* Draws a meter for each CPU, and the figures beside or below them; returns the rows used. */
 int header_draw_meters(const struct ui *ui, struct grid *g, int row);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/profile/units.h"
 #include "tui/ui/bycpu.h"
 #include "tui/ui/names.h"
 #include "tui/ui/plain_list.h"
@@ -261,7 +262,7 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 			draw_history(line, row, c->g, c->y, c->col, c->width);
 		break;
 	case PROCS_RATE:
-		cell_say(c, "%.0f", row->data.rate);
+		units_number(row->data.rate * units_scale(&line->ui->header.last), c->text, 8);
 		break;
 	case PROCS_CPUS:
 		cell_say(c, "%s", row->cpus);

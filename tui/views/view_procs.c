@@ -15,6 +15,7 @@
 #include "tui/views/view_funcs.h"
 #include "tui/views/procline.h"
 #include "tui/ui/plain_list.h"
+#include "tui/profile/units.h"
 #include "tui/ui/selection.h"
 #include "tui/util/share.h"
 
@@ -277,8 +278,13 @@ static int procs_load(struct ui *ui, const struct profile *p)
 		return load_below(ui, v, p);
 	v->columns[PROCS_CPU].title = time ? columns[PROCS_CPU].title : "SMP%";
 	v->columns[PROCS_CPU].name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
-	v->rows.pid = v->list.chosen ? v->pid : 0;
-	v->rows.image = v->list.chosen ? v->image : 0;
+	v->columns[PROCS_RATE].title = units_of(&ui->header.last)->rate;
+	v->columns[PROCS_RATE].name = strcmp(v->columns[PROCS_RATE].title, "SMP/s")
+					      ? v->columns[PROCS_RATE].title
+					      : columns[PROCS_RATE].name;
+	/* How often another event than a clock happens is what was asked for. */
+	v->columns[PROCS_RATE].from = time ? columns[PROCS_RATE].from : 0;
+	v->columns[PROCS_RATE].rank = time ? columns[PROCS_RATE].rank : 1;
 	err = procrows_load(&v->rows, ui, p);
 	v->slices = query_slices(p);
 	v->ordered = false;
@@ -380,7 +386,8 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 		hidden |= 1U << PROCS_CHANGE;
 	else if (g->cols < HISTORY_COLS)
 		hidden |= 1U << PROCS_HISTORY;
-	hidden |= config_hidden(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
+	hidden |= config_hidden(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS) |
+		  config_hidden(&ui->config, VIEW_PROCS, columns, PROCS_COLUMNS);
 	config_place(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
 	/* Names of groups come first in their rows. */
 	v->columns[PROCS_COMMAND].max = columns[PROCS_COMMAND].max;

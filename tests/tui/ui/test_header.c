@@ -369,10 +369,10 @@ static void a_table_that_fills_says_so(void **state)
 	assert_shows(t, " ! the stack map is 95% full: lower -F, or refresh more oft");
 	last->counts_used = 10;
 	last->evictions = 3;
-	assert_shows(t, " ! unwind tables in use are evicted, 3.0 a second: --shards");
+	assert_shows(t, " ! unwind tables in use are evicted, 3.0 a second: --memory");
 	last->evictions = 0;
 	last->words_used = last->words_max;
-	assert_shows(t, " ! the shards are 100% full: --shards gives the tables more");
+	assert_shows(t, " ! the shards are 100% full: --memory gives the tables more");
 }
 
 int main(void)

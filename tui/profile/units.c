@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See units.h: a table beside that of the events, which the screen must not need. */
+#include "tui/profile/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/profile/profile.h"
+
+#define SAMPLES "samples", "SMP/s"
+
+static const struct unit units[] = {
+	{"cpu-clock", SAMPLES, "where CPU time goes"},
+	{"task-clock", SAMPLES, "the same, by the clock of the task"},
+	{"page-faults", "faults", "FLT/s", "first touch of memory, and pages of files"},
+	{"minor-faults", "faults", "FLT/s", "memory that is first touched: growth"},
+	{"major-faults", "faults", "FLT/s", "waits for pages from disk"},
+	{"context-switches", "switches", "CSW/s", "what gives up the CPU: waits, locks, reads"},
+	{"cpu-migrations", "migrations", "MIG/s", "tasks that move to another CPU"},
+	{"cycles", SAMPLES, "where CPU time goes, also with interrupts off"},
+	{"instructions", "instructions", "INS/s", "what executes most, not what takes longest"},
+	{"cache-references", "references", "REF/s", "who uses the last cache"},
+	{"cache-misses", "misses", "MIS/s", "what waits for memory"},
+	{"branches", "branches", "BRA/s", "code with many decisions"},
+	{"branch-misses", "misses", "MIS/s", "decisions the CPU guesses wrong"},
+	{"bus-cycles", "cycles", "CYC/s", "where time goes, by the bus clock"},
+	{"ref-cycles", SAMPLES, "where CPU time goes, at a fixed clock"},
+	{"stalled-cycles-frontend", "cycles", "CYC/s", "the CPU waits for instructions"},
+	{"stalled-cycles-backend", "cycles", "CYC/s", "the CPU waits for data or units"},
+	{"L1-dcache-load-misses", "misses", "MIS/s", "reads the first cache has not"},
+	{"LLC-load-misses", "misses", "MIS/s", "reads that go to memory"},
+	{"dTLB-load-misses", "misses", "MIS/s", "data spread over too many pages"},
+	{"iTLB-load-misses", "misses", "MIS/s", "code spread over too many pages"},
+};
+
+const struct unit *units_find(const char *event)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].event, event) == 0)
+			return &units[i];
+	return NULL;
+}
+
+static bool is_counted(const struct profile_health *health)
+{
+	return health->counted && health->taken && !profile_is_time(health);
+}
+
+const struct unit *units_of(const struct profile_health *health)
+{
+	const struct unit *unit = is_counted(health) ? units_find(health->event) : NULL;
+
+	return unit ? unit : &units[0];
+}
+
+double units_scale(const struct profile_health *health)
+{
+	return units_of(health) == &units[0] ? 1 : (double)health->counted / (double)health->taken;
+}
+
+void units_number(double n, char *to, size_t size)
+{
+	static const char *const suffixes[] = {"", "k", "M", "G", "T"};
+	size_t i = 0;
+
+	while (n >= 9999.5 && i + 1 < sizeof(suffixes) / sizeof(suffixes[0])) {
+		n /= 1000;
+		i++;
+	}
+	snprintf(to, size, i && n < 99.95 ? "%.1f%s" : "%.0f%s", n, suffixes[i]);
+}
