@@ -59,7 +59,7 @@ static void draw_line(struct grid *g, int row, int col, int width, const struct 
 					  [HELPTEXT_TEXT] = ROLE_TEXT};
 	enum role match = ROLE_MATCH;
 	int at =
-		col + (line->kind == HELPTEXT_KEY || line->kind == HELPTEXT_TERM ? HELPTEXT_LEFT + 2
+		col + (line->kind == HELPTEXT_KEY || line->kind == HELPTEXT_TERM ? HELPTEXT_LEFT + 3
 		       : line->kind == HELPTEXT_TEXT				 ? 2
 										 : 1);
 	int left = (int)strlen(line->left), start = col + 1;
@@ -108,7 +108,7 @@ static int draw(struct grid *g, int first, const struct help_subject *subject,
 
 	grid_clear(g);
 	grid_blank(g, 0, 0, g->cols, ROLE_HEADER);
-	grid_put(g, 0, 1, g->cols - 1, ROLE_HEADER_SORT, "stacktop: help");
+	grid_put(g, 0, 1, g->cols - 1, ROLE_HEADER_SORT, "stacktop: keys and columns");
 	if (helptext_make(&text, subject, width)) {
 		grid_put(g, 1, 1, g->cols - 1, ROLE_ERROR, strerror(ENOMEM));
 		return 0;

@@ -29,12 +29,12 @@ static const char *const marks[] = {
 	"p  a pinned table",
 	"[-kernel]  changes the numbers of this view   (-kernel)  of other views",
 	"",
-	"A stack that could not be walked to its outermost function begins with "
+	"A stack that could not be walked to its outermost function begins with",
 	"[unwind: reason]. It is counted like any other; 7 says what helps.",
 	"",
-	"In a question, Left Right ^A ^E move, ^U ^K cut, Esc cancels; Up and Down, ^P and ^N "
-	"bring back earlier answers to / and \\. Behind : Up does so in an empty line and "
-	"chooses a command in others, ^P and ^N always do.",
+	"In a question, Left Right ^A ^E move, ^U ^K cut, Esc cancels;",
+	"Up and Down, ^P and ^N bring back earlier answers to / and \\.",
+	"Behind : Up does so in an empty line and chooses a command in others; ^P always does.",
 	"/ and \\ act at each key: Enter keeps what is shown, Esc goes back.",
 };
 
@@ -79,7 +79,7 @@ static size_t fitting(const char *text, size_t room)
 
 static void entry(struct helpwriter *w, int kind, const char *left, const char *text)
 {
-	int indent = kind == HELPTEXT_TEXT || kind == HELPTEXT_TITLE ? 2 : HELPTEXT_LEFT + 2;
+	int indent = kind == HELPTEXT_TEXT || kind == HELPTEXT_TITLE ? 2 : HELPTEXT_LEFT + 3;
 	size_t room = w->width > indent + 8 ? (size_t)(w->width - indent - 1) : 8;
 	struct helptext_line *line;
 

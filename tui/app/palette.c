@@ -87,7 +87,7 @@ static int worth(const char *name, size_t at, bool run)
 int palette_score(const char *query, const char *name, uint64_t *places)
 {
 	int best[LETTERS + 1][LETTERS] = {{0}};
-	int8_t from[LETTERS + 1][LETTERS] = {{0}};
+	uint8_t from[LETTERS + 1][LETTERS] = {{0}};
 	size_t letters = strlen(query), length = strlen(name);
 	int top = 0, end = -1;
 
@@ -106,7 +106,7 @@ int palette_score(const char *query, const char *name, uint64_t *places)
 
 				if (best[i - 1][k] && score > best[i][j]) {
 					best[i][j] = score;
-					from[i][j] = (int8_t)k;
+					from[i][j] = (uint8_t)k;
 				}
 			}
 		}

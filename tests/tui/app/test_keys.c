@@ -104,7 +104,7 @@ static void help_shows_every_action(void **state)
 	assert_non_null(strstr(text, "5.0 of 64 MiB of memory for the history: 312 of 600 s"));
 	/* 4 MiB a shard */
 	assert_non_null(strstr(text, "11.0 MiB of locked memory: 3.0 of BPF maps, 8 of 64"));
-	assert_non_null(strstr(text, "chooses a command in others"));
+	assert_non_null(strstr(text, "act at each key"));
 	free(text);
 	grid_free(g);
 }
