@@ -208,8 +208,7 @@ static void search(struct ui *ui, struct help *h, const char *text)
 
 	h->note[0] = '\0';
 	if (!pattern_set(&h->pattern, text, why, sizeof(why))) {
-		snprintf(h->note, sizeof(h->note), "the last one stays, as this is none yet: %s",
-			 why);
+		snprintf(h->note, sizeof(h->note), "not valid yet, so the last one stays: %s", why);
 		return;
 	}
 	snprintf(h->text, sizeof(h->text), "%s", text);

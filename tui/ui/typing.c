@@ -26,7 +26,7 @@ struct typing {
 	char valid[PROMPT_TEXT];  /* the last filter that could be shown */
 	struct view_place place;
 	uint64_t opened[OPENED_MAX]; /* nodes, by path; place.more refers to it in a tree */
-	char note[160];
+	char note[PROMPT_TEXT + 160];
 };
 
 struct typing *typing_new(void)
@@ -102,8 +102,7 @@ static unsigned int follow_search(struct ui *ui)
 	char why[96];
 
 	if (!search_take(ui, ui->prompt.text, why, sizeof(why))) {
-		snprintf(t->note, sizeof(t->note), "the last one stays, as this is none yet: %s",
-			 why);
+		snprintf(t->note, sizeof(t->note), "not valid yet, so the last one stays: %s", why);
 		t->wrong = true;
 		return UI_REDRAW;
 	}
@@ -136,13 +135,17 @@ static unsigned int set_filter(struct ui *ui, const char *text, char *why, size_
 static unsigned int follow_filter(struct ui *ui)
 {
 	struct typing *t = ui->typing;
-	char why[96];
+	char why[PROMPT_TEXT + 96];
+	const char *reason = why;
 	unsigned int flags = set_filter(ui, ui->prompt.text, why, sizeof(why));
 
 	t->wrong = !flags;
+	/* "(: Unmatched (": the text stands in the line below. */
+	if (t->wrong && strncmp(why, ui->prompt.text, strlen(ui->prompt.text)) == 0)
+		reason += strlen(ui->prompt.text) + strlen(": ");
 	if (t->wrong)
-		snprintf(t->note, sizeof(t->note), "the last one stays, as this is none yet: %s",
-			 why);
+		snprintf(t->note, sizeof(t->note), "not valid yet, so the last one stays: %s",
+			 reason);
 	else if (filter_doubt(ui->prompt.text, why, sizeof(why)))
 		snprintf(t->note, sizeof(t->note), "%s", why);
 	return flags | UI_REDRAW;

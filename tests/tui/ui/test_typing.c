@@ -71,11 +71,11 @@ static void filter_the_rows(struct typist *t)
 	assert_hides(t, " 4121 ");
 	assert_mark_on(t, "5310");
 	hit(t, "(");
-	assert_shows(t, "the last one stays, as this is none yet: ");
+	assert_shows(t, "not valid yet, so the last one stays: Unmatched");
 	assert_shows(t, "Filter: po ");
 	assert_hides(t, " 4121 ");
 	hit(t, "\b");
-	assert_hides(t, "none yet");
+	assert_hides(t, "not valid");
 	hit(t, "\033");
 	assert_shows(t, " 4121 ");
 	assert_hides(t, "Filter:");
@@ -92,7 +92,7 @@ static void filter_the_rows(struct typist *t)
 	/* What is no filter changes nothing. */
 	hit(t, "\\ngi[\n");
 	assert_shows(t, "Filter: node ");
-	assert_hides(t, "none yet");
+	assert_hides(t, "not valid");
 	hit(t, "\033");
 	assert_hides(t, "Filter:");
 }
