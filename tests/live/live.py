@@ -104,8 +104,8 @@ class Report:
     HEAD = re.compile(r"^stacktop  \S+ \S+  ([\d.]+) s of (\S+) at (\d+) Hz on (\d+) CPUs?$", re.M)
     SAMPLES = re.compile(r"^(\d+) samples \((\d+) in user mode, (\d+) in the kernel\), "
                          r"[\d.]+ a second; lost (\d+) samples(.*)$", re.M)
-    WALKS = re.compile(r"^([\d.]+) % of (\d+) user stacks complete[,;].*own CPU ([\d.]+) % of one$",
-                       re.M)
+    WALKS = re.compile(r"^(?:([\d.]+) % of (\d+) user stacks? complete|no user stacks)[,;]"
+                       r".*own CPU ([\d.]+) % of one$", re.M)
     PROC = re.compile(r"^ *(\d+) \S+ +[\d.]+ +(\d+) +[\d.]+ +(?:-|[\d.]+)  (.*)$", re.M)
 
     def __init__(self, text):
@@ -118,7 +118,7 @@ class Report:
         self.hertz, self.cpus = int(head.group(3)), int(head.group(4))
         self.samples, self.user, self.kernel, self.lost = map(int, samples.groups()[:4])
         self.losses = samples.group(5).strip()
-        self.complete, self.walks = float(walks.group(1)), int(walks.group(2))
+        self.complete, self.walks = float(walks.group(1) or 0), int(walks.group(2) or 0)
         self.own_cpu = float(walks.group(3))
         self.procs = [(int(pid), int(n), name) for pid, n, name in self.PROC.findall(text)]
 

@@ -110,7 +110,7 @@ def sampled(loads, delay, *options):
     if status:
         raise RuntimeError(err)
     report = live.Report(out)
-    chosen = re.search(r"^(\d+) processes chosen", out, re.M)
+    chosen = re.search(r"^(\d+) process(?:es)? chosen", out, re.M)
     pids = {pid for pid, _, _ in report.procs}
     return {name for name, pid in loads.items() if pid in pids}, int(chosen.group(1)), report
 

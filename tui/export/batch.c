@@ -100,14 +100,19 @@ static void write_head(FILE *to, const struct profile_health *health)
 			"the chosen processes have ended, %" PRIu64 " samples of others left out\n",
 			profile_unattached(health));
 	else if (health->filtering)
-		fprintf(to, "%u processes chosen, %" PRIu64 " samples of others left out\n",
-			health->nattached, profile_unattached(health));
+		fprintf(to, "%u process%s chosen, %" PRIu64 " samples of others left out\n",
+			health->nattached, health->nattached == 1 ? "" : "es",
+			profile_unattached(health));
 	if (health->outside)
 		fprintf(to,
 			"%" PRIu64 " samples of processes outside this PID namespace left out\n",
 			health->outside);
-	fprintf(to, "%.1f %% of %" PRIu64 " user stacks complete",
-		percent_of(health->complete_walks, health->user_walks), health->user_walks);
+	if (health->user_walks)
+		fprintf(to, "%.1f %% of %" PRIu64 " user stack%s complete",
+			percent_of(health->complete_walks, health->user_walks), health->user_walks,
+			health->user_walks == 1 ? "" : "s");
+	else
+		fputs("no user stacks", to);
 	if (health->complete_fp_walks)
 		fprintf(to, ", %.1f %% of these by frame pointers",
 			percent_of(health->complete_fp_walks, health->complete_walks));

@@ -229,10 +229,17 @@ static void test_chosen(void **state)
 	text = report(p, &plain);
 	assert_has(text, "\n2 processes chosen, 7 samples of others left out\n");
 	free(text);
+	health.nattached = health.user_walks = health.complete_walks = 1;
+	assert_int_equal(profile_commit(p, cells, 1, &health), 0);
+	text = report(p, &plain);
+	assert_has(text, "\n1 process chosen, 7 samples of others left out\n");
+	assert_has(text, "\n100.0 % of 1 user stack complete; ");
+	free(text);
 	health = (struct profile_health){.elapsed = NS, .filtered = 7, .filtering = true};
 	assert_int_equal(profile_commit(p, cells, 0, &health), 0);
 	text = report(p, &plain);
 	assert_has(text, "\n0 processes chosen, 7 samples of others left out\n");
+	assert_has(text, "\nno user stacks; unwind tables ");
 	free(text);
 	profile_free(p);
 }
