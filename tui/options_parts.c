@@ -38,6 +38,8 @@ struct screenshot_options options_screenshot(const struct options *o)
 
 struct collector_options options_collector(const struct options *o)
 {
+	size_t formats;
+
 	return (struct collector_options){
 		.event = o->event,
 		.frequency = o->frequency,
@@ -62,6 +64,7 @@ struct collector_options options_collector(const struct options *o)
 		.program = o->command ? o->command[0] : NULL,
 		.iterations = o->iterations,
 		.batch = o->batch,
+		.prompt = export_table(&formats)[o->format].stream && !o->at_end,
 		.screenshot = o->screenshot != NULL,
 		.aside = !o->batch && !o->plain && !o->screenshot,
 	};

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,8 @@
 #define TABLES_LIVE_NS 100000000ull
 #define ASIDE_WAIT_NS  150000000ull
 #define ASIDE_NAMED_NS 330000000ull /* with a command or file that may be mistyped */
+#define PROMPT_NICE    (-10)	    /* as the tracker: it needs little of a CPU, but at once */
+#define TABLES_MORE_NS 500000000ull /* than an interval, before the first of several reports */
 
 void collector_say(struct collector *c, enum message_level level, const char *format, ...)
 {
@@ -138,6 +141,8 @@ static void *collect(void *arg)
 	bool first = !c->options->batch, last = false;
 	const struct event *event;
 
+	if (collector_is_prompt(c))
+		setpriority(PRIO_PROCESS, (id_t)gettid(), PROMPT_NICE);
 	while (!last && !atomic_load(&c->stop)) {
 		uint64_t period = atomic_load(&c->period);
 		uint64_t slice = first && period > FIRST_SLICE_NS ? FIRST_SLICE_NS : period;
@@ -216,9 +221,11 @@ static int open_parts(struct collector *c, char *error, size_t size)
 			 refusal_of(REFUSAL_PERF_EVENT_OPEN, err, remedy, sizeof(remedy)));
 		return err;
 	}
-	/* A report's names are not corrected later, and no user waits for its end. */
+	/* The names of a last report are not corrected later, and no user waits for its end. */
 	if (!err && o->batch)
-		tracker_patience(c->tracker, FILES_WAIT_NS);
+		tracker_patience(c->tracker, collector_is_prompt(c)
+						     ? collector_bounded(c, FILES_WAIT_NS)
+						     : FILES_WAIT_NS);
 	if (!err)
 		err = ksyms_new(&c->ksyms);
 	if (!err) {
@@ -317,11 +324,13 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 /* Samples without tables would only show that tables are missing. */
 static void wait_for_tables(struct collector *c)
 {
-	uint64_t end =
-		source_now() +
-		(c->options->batch || c->options->screenshot ? TABLES_WAIT_NS : TABLES_LIVE_NS);
+	const struct collector_options *o = c->options;
+	uint64_t wait = o->batch || o->screenshot ? TABLES_WAIT_NS : TABLES_LIVE_NS, end;
 	struct tracker_state state;
 
+	if (collector_is_prompt(c))
+		wait = collector_bounded(c, TABLES_WAIT_NS - TABLES_MORE_NS) + TABLES_MORE_NS;
+	end = source_now() + wait;
 	do {
 		tracker_state(c->tracker, &state);
 		if (state.idle)

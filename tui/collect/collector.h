@@ -40,6 +40,7 @@ struct collector_options {
 	const char *program;	 /* of the command, for messages; NULL: none */
 	unsigned int iterations; /* slices until the end; 0: until it is stopped */
 	bool batch;		 /* each slice waits for a SOURCE_NEXT */
+	bool prompt;		 /* batch: slices are not longer for names that come late */
 	bool screenshot;	 /* goes on after the last slice */
 	bool aside;		 /* do not let a screen wait for what takes long at the start */
 };

@@ -100,6 +100,21 @@ static inline struct collector *collector_of(const struct source *source)
 	return (struct collector *)((uintptr_t)source - offsetof(struct collector, source));
 }
 
+/* Reports come on time, with the names that are known by then, but for the last one. */
+static inline bool collector_is_prompt(const struct collector *c)
+{
+	return c->options->batch && c->options->prompt && !c->options->record &&
+	       c->options->iterations != 1;
+}
+
+/* So many ns, but not more than an interval. */
+static inline uint64_t collector_bounded(const struct collector *c, uint64_t ns)
+{
+	uint64_t interval = (uint64_t)(c->options->delay * 1e9);
+
+	return interval < ns ? interval : ns;
+}
+
 /* Adds a message to the profile. */
 void collector_say(struct collector *c, enum message_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -29,8 +29,9 @@
 #include "tui/session/session_write.h"
 #include "tui/symbolize/resolver.h"
 
-#define INLINES_WAIT_NS 5000000000ull /* a report is not corrected later */
-#define LINES_STACKS	512u	      /* of a slice */
+#define INLINES_WAIT_NS 5000000000ull  /* the last report is not corrected later */
+#define SYMBOLS_WAIT_NS 10000000000ull /* likewise, for the tables that it is the first to need */
+#define LINES_STACKS	512u	       /* of a slice */
 
 static void keep_stack(const struct stack_record *rec, void *arg)
 {
@@ -211,6 +212,26 @@ static void record(struct collector *c, size_t ncells, const struct profile_heal
 		      c->options->record, strerror(-err));
 }
 
+/*
+ * Until when the names of a slice may take, so that the next one is not longer for them; 0: as long
+ * as it takes.
+ */
+static uint64_t names_until(const struct collector *c, uint64_t now, bool last)
+{
+	if (!collector_is_prompt(c))
+		return 0;
+	return now + (last ? SYMBOLS_WAIT_NS : atomic_load(&c->period) / 2);
+}
+
+static void settle(struct collector *c, uint64_t until, bool last)
+{
+	uint64_t now = source_now(), wait = c->options->batch ? INLINES_WAIT_NS : 0;
+
+	if (until && !last)
+		wait = until > now ? until - now : 0;
+	resolver_settle(c->resolver, wait);
+}
+
 /* last: sampling has stopped, so that the figures must add up. */
 static int collect(struct collector *c, bool last)
 {
@@ -220,8 +241,11 @@ static int collect(struct collector *c, bool last)
 					.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
 	size_t ncounts = 0, ncells = 0, nuse;
+	uint64_t until = names_until(c, health.time, last);
 	int err;
 
+	if (until)
+		resolver_wait_until(c->resolver, until);
 	if (last)
 		sampler_stop(c->sampler);
 	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
@@ -251,7 +275,7 @@ static int collect(struct collector *c, bool last)
 		(void)procinfo_parents(c->procs, health.time);
 	if (c->annotator)
 		annotator_work(c->annotator, health.time, true);
-	resolver_settle(c->resolver, c->options->batch ? INLINES_WAIT_NS : 0);
+	settle(c, until, last);
 	count_lines(c, counts, err ? 0 : ncounts);
 	while (accounting_warning(&c->books, &health, text, sizeof(text)))
 		collector_say(c, MESSAGE_WARNING, "%s", text);

@@ -274,7 +274,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 
 static bool is_doubtful(struct stackcache *c, const struct stackcache_named *named)
 {
-	return named->retries || named->doubt.closed ||
+	return named->retries || named->doubt.closed || named->doubt.waits ||
 	       named->debug_files != resolver_debug_files(c->resolver) ||
 	       resolver_files_changed(c->resolver, named->doubt.files, named->doubt.changes) ||
 	       (named->doubt.jit &&

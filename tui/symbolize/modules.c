@@ -28,6 +28,7 @@
 #include "symbols/base/text.h"
 #include "symbols/files/writtenfile.h"
 #include "tui/profile/profile.h"
+#include "tui/symbolize/module_reader.h"
 #include "unwind/funcs.h"
 
 #define MODULES_MAX   512u
@@ -57,7 +58,11 @@ struct symbol_module {
 	bool unsure;	     /* see modules_is_rewritten; in the last look */
 	struct funcs *funcs; /* NULL: not asked for yet, or there are none */
 	bool funcs_read;
+	/* What is being read; NULL: nothing. Until then names are module+offset. */
+	struct module_job *jobs[MODULE_PARTS];
 	struct known_name *names;
+	/* Names from before a part was read, which the current stack may still use. */
+	struct known_name *stale[MODULE_PARTS];
 	size_t bytes;
 	uint64_t used; /* round */
 	time_t time;   /* CLOCK_MONOTONIC seconds; of the first use in that round */
@@ -73,7 +78,10 @@ struct modules {
 	struct symbol_module *table; /* least recently used first */
 	size_t bytes;
 	uint64_t round;
-	struct remotedebug *remote; /* NULL: not wanted */
+	struct module_reader *reader; /* NULL: files are read at once */
+	uint64_t until;		      /* CLOCK_MONOTONIC ns: so long is waited for it */
+	bool stale;		      /* a module has stale names */
+	struct remotedebug *remote;   /* NULL: not wanted */
 	unsigned int remote_found;
 	time_t retry, rested; /* CLOCK_MONOTONIC seconds */
 	uint64_t debug_files;
@@ -106,15 +114,25 @@ void modules_set_remote(struct modules *all, struct remotedebug *remote)
 	all->remote = remote;
 }
 
-/* Frees what was read of its file. */
-static void module_clear(struct symbol_module *m)
+static void names_free(struct known_name **names)
 {
 	struct known_name *name, *next;
 
-	HASH_ITER(hh, m->names, name, next) {
+	HASH_ITER(hh, *names, name, next) {
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-		HASH_DEL(m->names, name);
+		HASH_DEL(*names, name);
 		free(name);
+	}
+}
+
+/* Frees what was read of its file. */
+static void module_clear(struct modules *all, struct symbol_module *m)
+{
+	names_free(&m->names);
+	for (int i = 0; i < MODULE_PARTS; i++) {
+		names_free(&m->stale[i]);
+		module_reader_drop(all->reader, m->jobs[i]);
+		m->jobs[i] = NULL;
 	}
 	symtab_free(m->symtab);
 	free(m->link);
@@ -132,9 +150,9 @@ static void module_close(struct symbol_module *m)
 	m->fd = -1;
 }
 
-static void module_free(struct symbol_module *m)
+static void module_free(struct modules *all, struct symbol_module *m)
 {
-	module_clear(m);
+	module_clear(all, m);
 	module_close(m);
 	free(m);
 }
@@ -143,7 +161,7 @@ static void module_drop(struct modules *all, struct symbol_module *m)
 {
 	HASH_DEL(all->table, m);
 	all->bytes -= m->bytes;
-	module_free(m);
+	module_free(all, m);
 }
 
 void modules_free(struct modules *all)
@@ -155,7 +173,15 @@ void modules_free(struct modules *all)
 	HASH_ITER(hh, all->table, m, next) {
 		module_drop(all, m);
 	}
+	module_reader_free(all->reader);
 	free(all);
+}
+
+void modules_wait_until(struct modules *all, uint64_t until)
+{
+	if (!all->reader)
+		all->reader = module_reader_new(); /* without memory files are read at once */
+	all->until = until;
 }
 
 /* Our own root if the process is gone, and its debug files with it. */
@@ -207,8 +233,22 @@ uint64_t modules_debug_files(const struct modules *all)
 	return all->debug_files;
 }
 
+/* Between two stacks. */
+static void drop_stale(struct modules *all)
+{
+	struct symbol_module *m, *next;
+
+	HASH_ITER(hh, all->table, m, next) {
+		for (int i = 0; i < MODULE_PARTS; i++)
+			names_free(&m->stale[i]);
+	}
+	all->stale = false;
+}
+
 void modules_bound(struct modules *all)
 {
+	if (all->stale)
+		drop_stale(all);
 	/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	while (all->table &&
 	       (all->bytes > memory_limit(MEMORY_SYMBOLS) || HASH_COUNT(all->table) > MODULES_MAX))
@@ -277,10 +317,15 @@ void modules_rest(struct modules *all)
 }
 
 /* The object's own file may be closed while the module's is open. */
+static int module_fd(const struct symbol_module *m, const struct object *object)
+{
+	return object_fd(object) >= 0 ? object_fd(object) : m->fd;
+}
+
 static int file_open(const struct symbol_module *m, const struct object *object,
 		     struct elf_file **out)
 {
-	const int fd = object_fd(object) >= 0 ? object_fd(object) : m->fd;
+	const int fd = module_fd(m, object);
 	const void *image;
 	size_t size;
 
@@ -290,56 +335,96 @@ static int file_open(const struct symbol_module *m, const struct object *object,
 	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
 }
 
+/* Takes what was read of its file. -ENOMEM. */
+static int module_take(struct symbol_module *m, const struct module_read *read)
+{
+	if (read->funcs) {
+		m->funcs = read->funcs;
+		m->bytes += funcs_bytes(m->funcs);
+	}
+	if (!read->symtab)
+		return read->err;
+	m->symtab = read->symtab;
+	m->link = read->link;
+	m->debug_there = read->debug_there;
+	m->bytes += symtab_bytes(m->symtab) + (m->link ? sizeof(*m->link) : 0);
+	return 0;
+}
+
 /* Other tools identify files by it. */
 static void tell_build(const struct modules *all, const struct symbol_module *m,
-		       const struct elf_file *file)
+		       const struct module_read *read)
 {
-	uint8_t id[BUILD_ID_MAX];
-	size_t size = elf_file_build_id(file, id);
-	char text[2 * BUILD_ID_MAX + 1] = "";
-
-	for (size_t i = 0; i < size; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
 	profile_lock(all->profile);
-	profile_module(all->profile, m->name, text); /* it may do without */
+	profile_module(all->profile, m->name, read->build); /* it may do without */
 	profile_unlock(all->profile);
 }
 
-/* How often a debug file was not available but may be later. */
-static uint64_t times_put_off(const struct modules *all)
+/* Takes what has been read by now. The names that were given until then are only addresses. */
+static void module_read_more(struct modules *all, struct symbol_module *m)
 {
-	return debugsum_put_off() + fileasker_put_off(all->asker);
+	size_t before = m->bytes;
+
+	for (int i = 0; i < MODULE_PARTS; i++) {
+		struct module_read read;
+
+		if (!m->jobs[i] || m->stale[i] ||
+		    !module_reader_take(all->reader, m->jobs[i], all->until, &read))
+			continue;
+		m->jobs[i] = NULL;
+		if (i == MODULE_SYMBOLS)
+			tell_build(all, m, &read);
+		module_take(m, &read);
+		m->stale[i] = m->names;
+		m->names = NULL;
+		all->stale = true;
+	}
+	if (m->hashed)
+		all->bytes += m->bytes - before;
+}
+
+/* Has a part of the file read in the other thread. False: it has to be read now. */
+static bool module_ask(struct modules *all, struct symbol_module *m, const struct object *object,
+		       enum module_part part)
+{
+	const int fd = module_fd(m, object);
+	struct debug_place place = {.root = -1};
+	bool asked;
+
+	if (!all->reader || fd < 0)
+		return false;
+	if (part == MODULE_SYMBOLS)
+		place = debug_place_of(all, m->pid);
+	m->jobs[part] = module_reader_ask(all->reader, fd, &place, part);
+	if (!m->jobs[part] && place.root >= 0)
+		close(place.root);
+	asked = m->jobs[part] != NULL;
+	if (asked)
+		module_read_more(all, m);
+	return asked;
 }
 
 /* -ENOMEM. An unusable file has no table; its addresses are shown. */
-static int module_read(const struct modules *all, struct symbol_module *m,
-		       const struct object *object)
+static int module_read_symbols(struct modules *all, struct symbol_module *m,
+			       const struct object *object)
 {
-	struct debug_place place = debug_place_of(all, m->pid);
-	uint64_t put_off = times_put_off(all);
+	struct debug_place place;
+	struct module_read read;
 	struct elf_file *file = NULL;
-	int err = file_open(m, object, &file);
+	int err;
 
-	if (!err)
-		tell_build(all, m, file);
-	if (!err)
-		err = symtab_new(file, &place, &m->symtab);
+	if (module_ask(all, m, object, MODULE_SYMBOLS))
+		return 0;
+	err = file_open(m, object, &file);
 	if (err)
-		m->symtab = NULL;
-	if (!err && !symtab_complete(m->symtab) && elf_file_fd(file) >= 0 &&
-	    !elf_file_is_narrow(file))
-		m->link = malloc(sizeof(*m->link));
-	if (m->link) {
-		debug_link_read(file, m->link);
-		/* A debug file that was put off may be available the next time. */
-		m->debug_there =
-			debug_link_present(m->link, &place) && times_put_off(all) == put_off;
-		m->bytes += sizeof(*m->link);
-	}
+		return err == -ENOMEM ? err : 0;
+	place = debug_place_of(all, m->pid);
+	module_read_file(file, &place, MODULE_SYMBOLS, &read);
+	tell_build(all, m, &read);
 	if (place.root >= 0)
 		close(place.root);
 	elf_file_free(file);
-	return err == -ENOMEM ? err : 0;
+	return module_take(m, &read);
 }
 
 static void module_watch(struct symbol_module *m, const struct object *object)
@@ -348,8 +433,7 @@ static void module_watch(struct symbol_module *m, const struct object *object)
 		m->fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
 }
 
-static struct symbol_module *module_new(const struct modules *all, const struct object *object,
-					pid_t pid)
+static struct symbol_module *module_new(struct modules *all, const struct object *object, pid_t pid)
 {
 	char *name = text_clean_dup(object_name(object));
 	struct symbol_module *m = NULL;
@@ -373,11 +457,9 @@ static struct symbol_module *module_new(const struct modules *all, const struct 
 				  clock_ns(CLOCK_MONOTONIC));
 		m->unsure = writtenfile_is_uncertain(&m->written, all->round);
 		m->was_written |= m->unsure;
-		if (module_read(all, m, object)) {
-			module_free(m);
+		if (module_read_symbols(all, m, object)) {
+			module_free(all, m);
 			m = NULL;
-		} else if (m->symtab) {
-			m->bytes += symtab_bytes(m->symtab);
 		}
 	}
 	free(name);
@@ -385,15 +467,14 @@ static struct symbol_module *module_new(const struct modules *all, const struct 
 }
 
 /* Its file has been written in place, and is stable now. Without memory it stays unnamed. */
-static void module_read_again(const struct modules *all, struct symbol_module *m,
+static void module_read_again(struct modules *all, struct symbol_module *m,
 			      const struct object *object)
 {
-	module_clear(m);
+	module_clear(all, m);
 	m->bytes = sizeof(*m) + strlen(m->name) + 1;
 	m->debug_there = false;
-	if (module_read(all, m, object))
+	if (module_read_symbols(all, m, object))
 		return;
-	m->bytes += m->symtab ? symtab_bytes(m->symtab) : 0;
 	writtenfile_again(&m->written, clock_ns(CLOCK_MONOTONIC));
 	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
 }
@@ -432,10 +513,13 @@ int modules_get(struct modules *all, const struct object *object, pid_t pid,
 		module_drop(all, m);
 		m = NULL;
 	}
+	if (m && !rested)
+		module_read_more(all, m);
 	if (m && m->used == all->round && !rested)
 		return 0;
 	if (m) { /* to the end of the list, which is the order of dropping */
 		HASH_DEL(all->table, m);
+		m->hashed = false;
 		all->bytes -= m->bytes;
 	} else {
 		*out = m = module_new(all, object, pid);
@@ -450,7 +534,7 @@ int modules_get(struct modules *all, const struct object *object, pid_t pid,
 	m->hashed = true;
 	HASH_ADD(hh, all->table, id, sizeof(m->id), m);
 	if (!m->hashed) {
-		module_free(m);
+		module_free(all, m);
 		return -ENOMEM;
 	}
 	all->bytes += m->bytes;
@@ -460,6 +544,11 @@ int modules_get(struct modules *all, const struct object *object, pid_t pid,
 const char *module_name(const struct symbol_module *m)
 {
 	return m->name;
+}
+
+bool module_waits(const struct symbol_module *m)
+{
+	return m->jobs[MODULE_SYMBOLS] || m->jobs[MODULE_FUNCS];
 }
 
 bool module_has_symbols(const struct symbol_module *m)
@@ -534,6 +623,23 @@ static char *name_text(const struct symbol_module *m, const struct symbol *symbo
 	return text;
 }
 
+static void module_read_funcs(struct modules *all, struct symbol_module *m,
+			      const struct object *object)
+{
+	struct module_read read = {0};
+	struct debug_place place = {.root = -1};
+	struct elf_file *file = NULL;
+	int err = file_open(m, object, &file);
+
+	if (!err)
+		module_read_file(file, &place, MODULE_FUNCS, &read);
+	module_take(m, &read);
+	all->bytes += funcs_bytes(m->funcs);
+	/* A file that is closed is read once it is open. */
+	m->funcs_read = err != -ENOENT;
+	elf_file_free(file);
+}
+
 /*
  * A function without a symbol is identified by its start; without CFI as well, each address by
  * itself.
@@ -541,19 +647,12 @@ static char *name_text(const struct symbol_module *m, const struct symbol *symbo
 static uint64_t module_func(struct modules *all, struct symbol_module *m,
 			    const struct object *object, uint64_t vaddr)
 {
-	struct elf_file *file = NULL;
 	uint64_t start = vaddr;
-	int err;
 
-	if (!m->funcs_read) {
-		err = file_open(m, object, &file);
-		if (!err && !elf_file_is_narrow(file))
-			funcs_new(file, &m->funcs);
-		m->bytes += funcs_bytes(m->funcs);
-		all->bytes += funcs_bytes(m->funcs);
-		/* A file that is closed is read once it is open. */
-		m->funcs_read = err != -ENOENT;
-		elf_file_free(file);
+	if (!m->funcs_read && !module_waits(m)) {
+		m->funcs_read = module_ask(all, m, object, MODULE_FUNCS);
+		if (!m->funcs_read)
+			module_read_funcs(all, m, object);
 	}
 	if (m->funcs)
 		funcs_find(m->funcs, vaddr, &start);

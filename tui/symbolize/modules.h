@@ -32,6 +32,12 @@ void modules_free(struct modules *all);
 void modules_set_remote(struct modules *all, struct remotedebug *remote);
 
 /*
+ * From now on files are read in another thread, which is waited for until then (CLOCK_MONOTONIC
+ * ns). What is not read by then is read on, and its names are module+offset meanwhile.
+ */
+void modules_wait_until(struct modules *all, uint64_t until);
+
+/*
  * The module of a file that process pid has mapped, valid until modules_bound or modules_trim. An
  * unusable file is a module, too. -EAGAIN: its file is closed, and was asked for; -ENOMEM.
  */
@@ -53,7 +59,9 @@ const char *module_name(const struct symbol_module *m);
 bool modules_is_rewritten(const struct modules *all, const struct symbol_module *m);
 /* True if it ever was: known lines and inlined calls may be of other code. */
 bool module_was_rewritten(const struct symbol_module *m);
-/* False: the file is not usable. */
+/* True: it is being read, and has better names once it was. */
+bool module_waits(const struct symbol_module *m);
+/* False: the file is not usable, or is still being read. */
 bool module_has_symbols(const struct symbol_module *m);
 
 /*

@@ -116,6 +116,11 @@ void resolver_trim(struct resolver *r)
 		inline_cache_trim(r->inlined);
 }
 
+void resolver_wait_until(struct resolver *r, uint64_t until)
+{
+	modules_wait_until(r->modules, until);
+}
+
 void resolver_rest(struct resolver *r)
 {
 	modules_rest(r->modules);
@@ -181,7 +186,7 @@ static int name_in_file(struct resolver *r, const struct tracker_exec *of,
 		return err == -EAGAIN ? 0 : err;
 	doubt->files |= module_bit(m);
 	/* .NET puts the names of code in its assemblies into the perf map. */
-	if (!module_has_symbols(m) && name_jit(r, of, addr, out, doubt))
+	if (!module_has_symbols(m) && !module_waits(m) && name_jit(r, of, addr, out, doubt))
 		return 0;
 	out->module = module_name(m);
 	if (modules_is_rewritten(r->modules, m)) {
@@ -191,7 +196,9 @@ static int name_in_file(struct resolver *r, const struct tracker_exec *of,
 	out->name = modules_find(r->modules, m, at->object, at->vaddr, &out->start, &out->guessed);
 	if (!out->name)
 		return -ENOMEM;
-	if (r->inlined && object_fd(at->object) >= 0 && !module_was_rewritten(m))
+	doubt->waits |= module_waits(m);
+	if (r->inlined && !module_waits(m) && object_fd(at->object) >= 0 &&
+	    !module_was_rewritten(m))
 		out->site =
 			inline_cache_find(r->inlined, object_id(at->object), object_fd(at->object),
 					  of->pid, at->vaddr, out->guessed ? out->start : 0, calls);
