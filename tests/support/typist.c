@@ -33,6 +33,7 @@ struct typist *typist_new(void)
 	struct typist *t = calloc(1, sizeof(*t));
 
 	t->source.ops = &ops;
+	t->source.event = -1;
 	machine_open(&t->feed);
 	t->ui = ui_new(t->feed.p, &t->source, &options);
 	t->ui->utf8 = true;

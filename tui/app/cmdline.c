@@ -13,6 +13,7 @@
 #include "tui/app/questions.h"
 #include "tui/app/setup.h"
 #include "tui/screen/theme.h"
+#include "tui/ui/record.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
@@ -301,6 +302,8 @@ static const struct command_word {
 	{"annotate", true, annotate, "machine code and samples of the function of that name"},
 	{"butterfly", true, butterfly, "callers and callees of the function of that name"},
 	{"baseline", true, scrub_baseline, "compare with a session, by its file"},
+	{"record", false, record_command,
+	 "save the history to a session and record what comes; without a file: stop"},
 	{"sort", true, sort, "sort by the column of that title"},
 	{"set", true, set, "change a setting: set refresh 2"},
 	{"window", true, window, "count the last seconds: window 30; or sliding, or total"},

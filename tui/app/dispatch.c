@@ -22,6 +22,7 @@
 #include "tui/screen/mouse.h"
 #include "tui/session/baseline.h"
 #include "tui/ui/chips.h"
+#include "tui/ui/record.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/shortname.h"
 #include "tui/ui/timespan.h"
@@ -101,6 +102,7 @@ void ui_free(struct ui *ui)
 	typing_free(ui->typing);
 	palette_free(ui->palette);
 	baseline_free(ui->baseline);
+	record_free(ui);
 	free(ui);
 }
 
@@ -167,6 +169,7 @@ int ui_refresh(struct ui *ui)
 	}
 	scrub_wait(ui, ui->profile);
 	profile_unlock(ui->profile);
+	record_look(ui);
 	err = ui->frozen ? 0 : load(ui);
 	return err ? err : load_overlay(ui);
 }

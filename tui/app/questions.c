@@ -272,7 +272,8 @@ static unsigned int open_question(struct ui *ui, enum action action)
 	case ACTION_RESET:
 		return ask(ui, action, "Reset shard (a number, or \"all\"; Esc cancels):", "all");
 	case ACTION_WRITE:
-		return ask_file(ui, action, "Samples to (.svg .pb.gz .json .folded ...):", "flame");
+		return ask_file(ui, action,
+				"Samples to (.svg .pb.gz .json .session ...):", "flame");
 	case ACTION_PICTURE:
 		return ask_file(ui, action, "Write the screen to (.svg, .ansi, .txt):", "stacktop");
 	case ACTION_COMMAND:

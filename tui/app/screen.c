@@ -23,6 +23,7 @@
 #include "tui/profile/board.h"
 #include "tui/screen/crash.h"
 #include "tui/profile/source.h"
+#include "tui/ui/record.h"
 #include "tui/ui/settings_thread.h"
 #include "tui/screen/mouse.h"
 #include "tui/util/outfile.h"
@@ -68,7 +69,8 @@ static void screen_close(struct screen *s)
 	terminal_close(s->terminal);
 	if (s->signals >= 0)
 		crash_close();
-	if ((s->saving && !s->saved) || (s->writer && !writer_done(s->writer)))
+	if ((s->saving && !s->saved) || (s->writer && !writer_done(s->writer)) ||
+	    record_writes(s->ui))
 		fprintf(stderr, "stacktop: a file is still being written; ^C abandons it\n");
 	wait_for_picture(s);
 	writer_free(s->writer);

@@ -14,6 +14,7 @@
 #include "tui/app/dispatch.h"
 #include "tui/app/setup.h"
 #include "tui/ui/themes.h"
+#include "tui/ui/record.h"
 #include "tui/ui/ui.h"
 #include "tui/query/query.h"
 #include "tui/export/writer.h"
@@ -132,6 +133,10 @@ void user_files_write(struct ui *ui, struct writer **writer, const struct theme 
 	struct query q;
 	int err;
 
+	if (record_is_session(ui->output)) {
+		record_save(ui, ui->output);
+		return;
+	}
 	if (*writer && !writer_done(*writer)) {
 		ui_notice(ui, "the last file is still being written");
 		return;
@@ -145,7 +150,7 @@ void user_files_write(struct ui *ui, struct writer **writer, const struct theme 
 		return;
 	profile_free(copy);
 	if (err == -EINVAL)
-		ui_notice(ui, "%s ends in none of " EXPORT_SUFFIXES, ui->output);
+		ui_notice(ui, "%s ends in none of " EXPORT_SUFFIXES " .session", ui->output);
 	else
 		ui_notice(ui, "%s: %s", ui->output,
 			  err == -ENOENT ? "the process is gone" : strerror(-err));

@@ -268,7 +268,9 @@ static int open_all(struct collector *c, char *error, size_t size)
 		snprintf(error, size, "%s: %s", path, strerror(ECANCELED));
 		return -ECANCELED;
 	}
-	return session_writer_new(path, &c->record, error, size);
+	err = session_writer_new(path, &c->record, error, size);
+	atomic_store(&c->source.records, c->record != NULL);
+	return err;
 }
 
 static const struct source_ops live_ops;

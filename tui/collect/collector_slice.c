@@ -207,6 +207,7 @@ static void record(struct collector *c, size_t ncells, const struct profile_heal
 		return;
 	session_writer_free(c->record);
 	c->record = NULL;
+	atomic_store(&c->source.records, false);
 	c->record_error = err;
 	collector_say(c, MESSAGE_ERROR, "%s: %s; it holds what was recorded until now",
 		      c->options->record, strerror(-err));

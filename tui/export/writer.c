@@ -57,7 +57,7 @@ static void *run(void *arg)
 	if (err)
 		outfile_error(w->path, err, text, sizeof(text));
 	else
-		snprintf(text, sizeof(text), "%s: written", w->path);
+		snprintf(text, sizeof(text), "saved to %s", w->path);
 	board_message(profile_board(w->messages), err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
 	w->done = true;
 	return NULL;

@@ -243,8 +243,16 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 	return 0;
 }
 
+void profile_before_zero(struct profile *p, profile_zero_fn fn, void *arg)
+{
+	p->before_zero = fn;
+	p->before_zero_arg = arg;
+}
+
 void profile_zero(struct profile *p)
 {
+	if (p->before_zero)
+		p->before_zero(p, p->before_zero_arg);
 	while (p->nslices)
 		history_drop_oldest(p);
 	p->decayed->valid = false;

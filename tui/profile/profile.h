@@ -268,6 +268,9 @@ struct cpu_use {
 int profile_cpu_use(struct profile *p, const struct cpu_use *use, size_t n);
 /* Forgets all counts, but not functions, processes, the timeline and the last health. */
 void profile_zero(struct profile *p);
+/* Calls fn before that, with the lock held, as the last chance to read the slices; NULL: none. */
+typedef void (*profile_zero_fn)(const struct profile *p, void *arg);
+void profile_before_zero(struct profile *p, profile_zero_fn fn, void *arg);
 /* --- reading; the lock is held --------------------------------------------------------------- */
 
 #define QUERY_ALL UINT32_MAX /* no process, or all */
@@ -313,6 +316,9 @@ struct history {
 };
 
 void query_history(const struct profile *p, struct history *history);
+/* Cells and health of that slice, valid while the lock is held; false: the slice is gone. */
+bool query_slice_cells(const struct profile *p, uint64_t slice, const struct profile_cell **cells,
+		       size_t *ncells, struct profile_health *health);
 /* Health of that slice; false: the slice is gone. */
 bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_health *health);
 /* The slice whose end is nearest to so many seconds after (negative: before) the end of `from`, but

@@ -162,6 +162,21 @@ void query_history(const struct profile *p, struct history *history)
 	};
 }
 
+bool query_slice_cells(const struct profile *p, uint64_t slice, const struct profile_cell **cells,
+		       size_t *ncells, struct profile_health *health)
+{
+	const struct slice *kept;
+	size_t age;
+
+	if (!slice_age(p, slice, &age))
+		return false;
+	kept = slice_at(p, age);
+	*cells = kept->cells;
+	*ncells = kept->ncells;
+	*health = kept->health;
+	return true;
+}
+
 bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_health *health)
 {
 	size_t age;

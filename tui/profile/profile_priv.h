@@ -172,6 +172,8 @@ struct profile {
 
 	bool replayed;
 	struct profile_replay replay;
+	profile_zero_fn before_zero; /* NULL: none */
+	void *before_zero_arg;
 
 	struct profile_parent *parents; /* by PID */
 	size_t nparents;

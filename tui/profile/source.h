@@ -64,6 +64,7 @@ struct source {
 	/* Set before that: it could not begin, -errno, and why. */
 	_Atomic int failed;
 	char failure[1024];
+	atomic_bool records; /* what --record wants: false once that has failed */
 };
 
 static inline void source_finish(struct source *source)

@@ -171,7 +171,7 @@ enum keycode {
 	X(GIVE_UP, "give-up", "^G", IN_ALL, "", "stop fetching debug files (--debuginfod)")        \
 	X(SLOWER, "slower", "[", IN_ALL, "", "refresh less often; replay: slower")                 \
 	X(FASTER, "faster", "]", IN_ALL, "", "refresh more often; replay: faster")                 \
-	X(WRITE, "write", "w", IN_ALL, "", "write the samples: flame graph, pprof, folded, more")  \
+	X(WRITE, "write", "w", IN_ALL, "", "write the samples: flame graph, pprof, session, more") \
 	X(COPY, "copy", "y", IN_FRAMES, "", "copy the path or name to the terminal's clipboard")   \
 	X(PICTURE, "picture", "P", IN_ALL, "", "write the screen as a drawing or as text")         \
 	X(PLAY, "play", "Space", IN_ALL & ~IN_PROCS, "", "replay: play or pause")                  \

@@ -72,6 +72,8 @@ struct known_module {
 
 struct session_definer {
 	uint64_t start;		 /* CLOCK_MONOTONIC ns */
+	uint64_t past;		 /* likewise, end of a slice that is noted late; 0: it is not */
+	bool no_states;		 /* those of the slice are not known any more */
 	uint64_t inventory;	 /* likewise, of the last recorded one; 0: none */
 	struct inspection *walk; /* recorded last; NULL: none */
 	struct known_ids funcs, stacks;
@@ -362,12 +364,18 @@ static void proc_define(struct session_definer *d, const struct known_proc *know
 
 int64_t session_definer_proc(struct session_definer *d, const struct profile *p, uint32_t id)
 {
-	const struct profile_proc *proc = query_proc(p, id);
+	const struct profile_proc *now = query_proc(p, id);
+	struct profile_proc then, *proc = &then;
 	size_t before = d->procs_room;
 	struct known_proc *known;
 
-	if (!proc)
+	if (!now)
 		return -EINVAL;
+	then = *now;
+	if (d->past && then.exited && then.exit_time > d->past) {
+		then.exited = false;
+		then.exit_time = 0;
+	}
 	if (GROW(d->procs, id, d->procs_room, SIZE_MAX))
 		return -ENOMEM;
 	if (d->procs_room > before)
@@ -475,6 +483,12 @@ void session_definer_start(struct session_definer *d, uint64_t start)
 	d->start = start;
 }
 
+void session_definer_past(struct session_definer *d, uint64_t time, bool states)
+{
+	d->past = time;
+	d->no_states = !states;
+}
+
 bool session_definer_wants_inventory(const struct session_definer *d, uint64_t now)
 {
 	return !d->inventory || now - d->inventory >= INVENTORY_NS;
@@ -516,8 +530,10 @@ int session_definer_update(struct session_definer *d, const struct profile *p)
 
 	modules_update(d, p);
 	lines_update(d, p);
-	inventory_define(d, p);
-	walk_define(d, p);
+	if (!d->no_states) {
+		inventory_define(d, p);
+		walk_define(d, p);
+	}
 	err = procs_update(d, p);
 	return err ? err : stacks_update(d, p);
 }

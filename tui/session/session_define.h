@@ -20,6 +20,11 @@ struct session_definer *session_definer_new(void);
 void session_definer_free(struct session_definer *d);
 /* CLOCK_MONOTONIC ns of the session's time 0. */
 void session_definer_start(struct session_definer *d, uint64_t start);
+/*
+ * The next slice ended at that time (ns, likewise) and is noted late: processes that have exited
+ * since were running. states: inventory and walk, which are those of now, belong to it.
+ */
+void session_definer_past(struct session_definer *d, uint64_t time, bool states);
 
 /*
  * Ids in the file; stacks have one more, and 0 means none. The profile's lock is held. -ENOMEM;

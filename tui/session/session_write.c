@@ -39,6 +39,7 @@ struct session_writer {
 	struct outbytes slice, out;
 	struct cpu_use use[CPU_USE_MAX]; /* of the slice noted */
 	bool noted;
+	bool past; /* slices are noted long after they were committed */
 };
 
 /* --- a slice --------------------------------------------------------------------------------- */
@@ -56,11 +57,20 @@ static void note_health(struct outbytes *to, const struct profile_health *health
 		bytes_put_number(to, health->loss[i]);
 }
 
-static void note_messages(struct session_writer *w, const struct profile *p)
+/* Of the past, those that came until the slice ended, since the one before. */
+static void note_messages(struct session_writer *w, const struct profile *p,
+			  const struct profile_health *health)
 {
 	struct board_message message;
+	uint64_t serial = w->messages, begin = health->time - health->elapsed;
 
-	while (board_next(profile_board(p), &w->messages, &message)) {
+	/* Messages of a replay have the times of this machine. */
+	while (!(w->past && profile_replay(p)) && board_next(profile_board(p), &serial, &message)) {
+		if (w->past && message.time > health->time)
+			break;
+		w->messages = serial;
+		if (w->past && !w->started && message.time < begin)
+			continue;
 		bytes_put_number(&w->slice, message.level + 1u);
 		bytes_put_text(&w->slice, message.text);
 	}
@@ -120,6 +130,19 @@ bool session_wants_inventory(const struct session_writer *w, uint64_t now)
 	return session_definer_wants_inventory(w->definer, now);
 }
 
+/* The first slice is the start. What a replay has summed up has no clock of its own. */
+static void note_start(struct session_writer *w, const struct profile *p,
+		       const struct profile_health *health)
+{
+	struct profile_health last = *health;
+
+	w->start = health->elapsed < health->time ? health->time - health->elapsed : 0;
+	if (!health->clock)
+		query_health(p, &last);
+	w->clock = last.clock - (last.time - w->start);
+	session_definer_start(w->definer, w->start);
+}
+
 int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_cell *cells, size_t ncells,
 		 const struct profile_health *health)
@@ -129,15 +152,12 @@ int session_note(struct session_writer *w, const struct profile *p,
 
 	if (w->fd < 0)
 		return 0;
-	if (!w->started) {
-		w->start = health->time - health->elapsed;
-		w->clock = health->clock - health->elapsed;
-		session_definer_start(w->definer, w->start);
-	}
+	if (!w->started)
+		note_start(w, p, health);
 	w->time = health->time > w->start ? health->time - w->start : 0;
 	w->noted = true;
 	note_health(&w->slice, health);
-	note_messages(w, p);
+	note_messages(w, p, health);
 	bytes_put_number(&w->slice, ncells);
 	for (size_t i = 0; i < ncells && !err; i++)
 		err = note_cell(w, p, &cells[i]);
@@ -148,6 +168,25 @@ int session_note(struct session_writer *w, const struct profile *p,
 	if (!err && w->slice.failed)
 		err = -ENOMEM;
 	return err ? err : session_definer_error(w->definer);
+}
+
+int session_note_past(struct session_writer *w, const struct profile *p, uint64_t slice,
+		      bool states)
+{
+	const struct profile_cell *cells;
+	struct profile_health health;
+	size_t ncells;
+
+	if (!query_slice_cells(p, slice, &cells, &ncells, &health))
+		return -ENOENT;
+	w->past = true;
+	session_definer_past(w->definer, health.time, states);
+	return session_note(w, p, cells, ncells, &health);
+}
+
+uint64_t session_writer_size(const struct session_writer *w)
+{
+	return (uint64_t)w->end;
 }
 
 /* --- the file that is made ------------------------------------------------------------------- */
@@ -219,13 +258,14 @@ static int open_old(const struct safepath *at, const char *path, char *error, si
 	return err;
 }
 
-static int open_at(const struct safepath *at, const char *path, char *error, size_t size)
+static int open_at(const struct safepath *at, const char *path, bool fresh, char *error,
+		   size_t size)
 {
 	int fd = openat(at->folder, at->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			0600);
 	int err;
 
-	if (fd < 0 && errno == EEXIST)
+	if (fd < 0 && errno == EEXIST && !fresh)
 		return open_old(at, path, error, size);
 	if (fd < 0) {
 		err = -errno;
@@ -240,7 +280,7 @@ static int open_at(const struct safepath *at, const char *path, char *error, siz
 	return err;
 }
 
-int session_file_new(const char *path, char *error, size_t size)
+static int file_new(const char *path, bool fresh, char *error, size_t size)
 {
 	struct safepath at;
 	int fd = safepath_open(&at, path, SAFEPATH_NOFOLLOW);
@@ -249,9 +289,19 @@ int session_file_new(const char *path, char *error, size_t size)
 		snprintf(error, size, "%s: %s", path, at.why[0] ? at.why : strerror(-fd));
 		return fd;
 	}
-	fd = open_at(&at, path, error, size);
+	fd = open_at(&at, path, fresh, error, size);
 	safepath_close(&at);
 	return fd;
+}
+
+int session_file_new(const char *path, char *error, size_t size)
+{
+	return file_new(path, false, error, size);
+}
+
+int session_file_fresh(const char *path, char *error, size_t size)
+{
+	return file_new(path, true, error, size);
 }
 
 /* --- chunks ---------------------------------------------------------------------------------- */
@@ -342,17 +392,13 @@ static int pack_noted(struct session_writer *w)
 	return err ? err : pack(w, SESSION_SLICE, w->time, w->slice.data, w->slice.size);
 }
 
-int session_flush(struct session_writer *w)
+int session_pack(struct session_writer *w)
 {
 	int err;
 
 	if (w->fd < 0 || !w->noted)
 		return 0;
 	err = w->slice.failed || session_definer_error(w->definer) ? -ENOMEM : pack_noted(w);
-	if (!err)
-		err = write_out(w);
-	if (err)
-		give_up(w);
 	w->started = true;
 	w->noted = false;
 	w->slice.size = 0;
@@ -360,19 +406,36 @@ int session_flush(struct session_writer *w)
 	return err;
 }
 
+int session_flush(struct session_writer *w)
+{
+	int err = session_pack(w);
+
+	if (w->fd < 0)
+		return 0;
+	if (!err && w->out.size)
+		err = write_out(w);
+	if (err)
+		give_up(w);
+	return err;
+}
+
 int session_writer_new(const char *path, struct session_writer **out, char *error, size_t size)
+{
+	int fd = session_file_new(path, error, size);
+
+	*out = NULL;
+	return fd < 0 ? fd : session_writer_on(fd, path, out, error, size);
+}
+
+int session_writer_on(int fd, const char *path, struct session_writer **out, char *error,
+		      size_t size)
 {
 	struct session_writer *w = calloc(1, sizeof(*w));
 	int err = -ENOMEM;
 
 	*out = NULL;
 	if (w) {
-		w->fd = session_file_new(path, error, size);
-		if (w->fd < 0) {
-			err = w->fd;
-			free(w);
-			return err;
-		}
+		w->fd = fd;
 		w->zstd = ZSTD_createCCtx();
 		w->definer = session_definer_new();
 		bytes_put(&w->out, SESSION_MAGIC, SESSION_MAGIC_SIZE);
@@ -380,8 +443,10 @@ int session_writer_new(const char *path, struct session_writer **out, char *erro
 	}
 	if (err) {
 		snprintf(error, size, "%s: %s", path, strerror(-err));
-		if (w && w->fd >= 0)
+		if (w)
 			give_up(w);
+		else
+			close(fd);
 		session_writer_free(w);
 		return err;
 	}

@@ -22,8 +22,15 @@ struct session_writer;
  * or -errno; error says what is wrong.
  */
 int session_file_new(const char *path, char *error, size_t size);
+/* Likewise, a new one only: -EEXIST if there is a file of that name. */
+int session_file_fresh(const char *path, char *error, size_t size);
 /* Any other existing file stays as it is. error as above. */
 int session_writer_new(const char *path, struct session_writer **out, char *error, size_t size);
+/* The same for an open file, of that name in messages, which the writer closes in any case. */
+int session_writer_on(int fd, const char *path, struct session_writer **out, char *error,
+		      size_t size);
+/* Bytes that were written. */
+uint64_t session_writer_size(const struct session_writer *w);
 /* Writes the end and closes the file. -errno: what was written is still a session. */
 int session_writer_end(struct session_writer *w);
 /* Ends the file, unless that was done. w may be NULL. */
@@ -38,6 +45,16 @@ bool session_wants_inventory(const struct session_writer *w, uint64_t now);
 int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_cell *cells, size_t ncells,
 		 const struct profile_health *health);
+/*
+ * Notes a slice that is still kept (its number, see query_history), with names and processes as
+ * they are known now; a process that ended after it runs. states: it is the newest one, so that the
+ * state of the shards and the captured walk belong to it. Slices must come in their order. The lock
+ * is held. -ENOENT: the slice is gone; else as session_note.
+ */
+int session_note_past(struct session_writer *w, const struct profile *p, uint64_t slice,
+		      bool states);
+/* Makes room to note another slice before the next session_flush. Errors likewise. */
+int session_pack(struct session_writer *w);
 /*
  * Writes what was noted. -errno: the file was cut back to its last whole slice if possible, and is
  * closed; later calls do nothing.

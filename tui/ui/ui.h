@@ -28,6 +28,7 @@ struct baseline;
 struct list;
 struct overlay_ops;
 struct palette;
+struct recording;
 struct selection;
 struct typing;
 struct view_ops;
@@ -95,6 +96,9 @@ struct ui {
 	bool frozen; /* scrub has what is shown */
 	struct scrub scrub;
 	struct baseline *baseline; /* that is being read; NULL: none. Owned */
+	bool recording;		   /* slices are recorded, by --record or :record; see record.h */
+	struct recording *record;  /* of :record; NULL: none. Owned, as is kept */
+	struct recording *kept;	   /* of `w NAME.session`; NULL: none */
 	uint64_t annotations;	   /* serial number of the last */
 
 	/* What was chosen: which samples, of which time, and how they are shown. */
