@@ -180,10 +180,9 @@ static uint32_t slices_until(const struct session *s, uint64_t time)
 static uint32_t slices_nearest(const struct session *s, uint64_t time)
 {
 	uint32_t n = slices_until(s, time);
+	uint64_t before = n ? session_time(s, n - 1) : 0;
 
-	if (!n || n == session_slices(s))
-		return n;
-	return n + (session_time(s, n) - time < time - session_time(s, n - 1));
+	return n < session_slices(s) ? n + (session_time(s, n) - time < time - before) : n;
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -407,9 +406,9 @@ static int prepare(struct player *r, char *error, size_t size)
 	start = session_info(r->session)->clock;
 	r->end = session_slices(r->session);
 	if (o->from.given)
-		r->first = slices_until(r->session, replay_time_offset(&o->from, start));
+		r->first = slices_nearest(r->session, replay_time_offset(&o->from, start));
 	if (o->to.given)
-		r->end = slices_until(r->session, replay_time_offset(&o->to, start));
+		r->end = slices_nearest(r->session, replay_time_offset(&o->to, start));
 	if (o->iterations && r->end > r->first && r->end - r->first > o->iterations)
 		r->end = r->first + o->iterations;
 	r->next = r->first;
