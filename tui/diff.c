@@ -365,7 +365,7 @@ static void warn_events(FILE *to, const struct diff *d)
 
 static int write_drawing(FILE *to, struct diff *d, const struct theme *theme)
 {
-	struct svg_look look = {.icicle = d->options->format == FORMAT_ICICLE, .diff = true};
+	struct svg_look look = {.flame = d->options->format == FORMAT_FLAME, .diff = true};
 	char title[320];
 
 	snprintf(title, sizeof(title), "%.120s beside %.120s", d->options->diff[1],

@@ -499,8 +499,8 @@ static enum options_result together(struct parser *parser)
 	if (named && !parser->format)
 		out->format = named->format;
 	if (out->diff[0] && out->format != FORMAT_TEXT && out->format != FORMAT_FOLDED &&
-	    out->format != FORMAT_SVG && out->format != FORMAT_ICICLE)
-		return usage(parser, "--diff is written as text, folded, svg or icicle");
+	    out->format != FORMAT_SVG && out->format != FORMAT_FLAME)
+		return usage(parser, "--diff is written as text, folded, svg or flame");
 	out->at_end = out->batch && out->command && !out->delay_given && !out->iterations;
 	if (!out->replay && (out->from.given || out->to.given || out->speed != 1))
 		return usage(parser, "--from, --to and --speed are for --replay");

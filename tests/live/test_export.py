@@ -28,10 +28,10 @@ import live  # noqa: E402
 
 FILES = {"text": "x.txt", "folded": "x.folded", "json": "x.json", "perf": "x.perf",
          "pprof": "x.pb.gz", "speedscope": "x.speedscope.json", "firefox": "x.firefox.json",
-         "svg": "x.svg", "icicle": "x.icicle.svg"}
+         "svg": "x.svg", "flame": "x.flame.svg"}
 READERS = {"folded": formats.folded, "json": formats.json_stacks, "perf": formats.perf,
            "pprof": formats.pprof, "speedscope": formats.speedscope, "firefox": formats.firefox,
-           "svg": formats.svg, "icicle": formats.icicle}
+           "svg": formats.svg, "flame": formats.flame}
 HERTZ = live.hertz(1999)
 SHORT = ["-b", "-n", "2", "-d", "0.3", "-F", HERTZ]
 DELAYS = ("0.3", "2", "10")  # of a refresh: the next if the process got no CPU in the one before

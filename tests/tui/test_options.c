@@ -281,10 +281,10 @@ static void test_batch_and_command(void **state)
 	assert_int_equal(parse("--baseline a"), OPTIONS_RUN);
 	assert_string_equal(options.baseline, "a");
 	options_free(&options);
-	assert_int_equal(parse("--diff a b -o x.icicle.svg"), OPTIONS_RUN);
+	assert_int_equal(parse("--diff a b -o x.flame.svg"), OPTIONS_RUN);
 	assert_string_equal(options.diff[0], "a");
 	assert_string_equal(options.diff[1], "b");
-	assert_int_equal(options.format, FORMAT_ICICLE);
+	assert_int_equal(options.format, FORMAT_FLAME);
 	assert_refused("--format text", "--batch");
 	assert_refused("-K -U", "leave nothing");
 	assert_refused("1234", "`1234' is not an option");

@@ -21,7 +21,7 @@ static const struct export_format table[] = {
 	{FORMAT_PPROF, "pprof", "pb.gz pprof", false, "go tool pprof"},
 	{FORMAT_SPEEDSCOPE, "speedscope", "speedscope.json speedscope", false, "speedscope.app"},
 	{FORMAT_SVG, "svg", "svg", false, "a flame graph for a browser"},
-	{FORMAT_ICICLE, "icicle", "icicle.svg", false, "the same, with its root above"},
+	{FORMAT_FLAME, "flame", "flame.svg", false, "the same, with its root below"},
 	{FORMAT_FIREFOX, "firefox", "firefox.json", false, "profiler.firefox.com"},
 };
 
@@ -119,8 +119,8 @@ static int write_model(struct exporter *e)
 	int err;
 
 	errno = 0;
-	if (format == FORMAT_SVG || format == FORMAT_ICICLE)
-		err = export_svg(e->to, &e->model, e->theme, format == FORMAT_ICICLE);
+	if (format == FORMAT_SVG || format == FORMAT_FLAME)
+		err = export_svg(e->to, &e->model, e->theme, format == FORMAT_FLAME);
 	else
 		err = writers[format](e->to, &e->model);
 	if (!err && ferror(e->to) && errno)

@@ -21,7 +21,7 @@ enum file_format {
 	FORMAT_PPROF,
 	FORMAT_SPEEDSCOPE,
 	FORMAT_SVG,
-	FORMAT_ICICLE,
+	FORMAT_FLAME,
 	FORMAT_FIREFOX,
 };
 
@@ -40,7 +40,7 @@ struct export_format {
 
 /* For the message about an unknown one. */
 #define EXPORT_SUFFIXES                                                                            \
-	".svg .icicle.svg .pb.gz .json .folded .txt .perf .speedscope.json .firefox.json"
+	".svg .flame.svg .pb.gz .json .folded .txt .perf .speedscope.json .firefox.json"
 
 const struct export_format *export_table(size_t *count);
 /* NULL: there is none. */

@@ -27,12 +27,12 @@ int export_speedscope(FILE *to, const struct export_model *c);
 int export_firefox(FILE *to, const struct export_model *c);
 int export_perf(FILE *to, const struct export_model *c);
 /* theme NULL: the default's colours. */
-int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool icicle);
+int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool flame);
 
 struct svg_look {
 	const char *title;
-	bool icicle; /* the root is above */
-	bool diff;   /* colours show how counts changed from side 1 to side 0 of the tree */
+	bool flame; /* the root is below */
+	bool diff;  /* colours show how counts changed from side 1 to side 0 of the tree */
 };
 
 /* Adds the samples to a side of the tree. plain: without modules and roles, as in folded stacks. */

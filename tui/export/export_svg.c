@@ -199,7 +199,7 @@ static void write_frame(const struct svg_drawing *d, const struct flametree_node
 {
 	const struct flametree_frame *frame = &d->tree->frames[node->frame];
 	const char *name = d->tree->pool.text + frame->name;
-	uint32_t level = d->look->icicle ? node->depth : d->depth - node->depth;
+	uint32_t level = d->look->flame ? d->depth - node->depth : node->depth;
 	double y = TOP + (double)level * ROW;
 	unsigned int shade = 0;
 	size_t role = 0;
@@ -279,29 +279,33 @@ static void write_head(const struct svg_drawing *d)
 	int height = TOP + (int)(d->depth + 1) * ROW + BOTTOM;
 	uint32_t paper = paper_of(d->theme);
 
+	/* As an image it has this size; opened in a browser, the script makes it as wide as that.
+	 */
 	fprintf(d->to,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" "
-		"height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"'DejaVu Sans Mono',"
-		"Menlo,Consolas,monospace\" font-size=\"12\" xml:space=\"preserve\">\n",
-		WIDTH, height, WIDTH, height);
+		"height=\"%d\" viewBox=\"0 0 %d %d\" style=\"background:#%06x\" "
+		"font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\" font-size=\"12\" "
+		"xml:space=\"preserve\">\n",
+		WIDTH, height, WIDTH, height, paper);
 	write_style(d);
 	fprintf(d->to,
-		"<rect x=\"0\" y=\"0\" width=\"%d\" height=\"%d\" style=\"fill:#%06x\"/>\n"
-		"<text class=\"t\" x=\"%d\" y=\"24\" text-anchor=\"middle\">",
-		WIDTH, height, paper, WIDTH / 2);
+		"<rect x=\"0\" y=\"0\" width=\"100%%\" height=\"100%%\" style=\"fill:#%06x\"/>\n"
+		"<text class=\"t\" x=\"50%%\" y=\"24\" text-anchor=\"middle\">",
+		paper);
 	xml_text(d->to, d->look->title);
 	fprintf(d->to,
 		"</text>\n<text x=\"8\" y=\"44\" id=\"reset\" class=\"h\">Reset zoom</text>\n"
-		"<text x=\"%d\" y=\"44\" id=\"search\" class=\"h\" text-anchor=\"end\">Search /"
-		"</text>\n<text x=\"%d\" y=\"44\" id=\"matched\" text-anchor=\"end\"></text>\n"
-		"<text x=\"8\" y=\"%d\" id=\"info\"></text>\n",
-		WIDTH - 8, WIDTH - 100, height - 8);
+		"<text x=\"100%%\" dx=\"-8\" y=\"44\" id=\"search\" class=\"h\" "
+		"text-anchor=\"end\">Search /</text>\n"
+		"<text x=\"100%%\" dx=\"-100\" y=\"44\" id=\"matched\" text-anchor=\"end\">"
+		"</text>\n<text x=\"8\" y=\"%d\" id=\"info\"></text>\n",
+		height - 8);
 	if (d->left_out)
 		fprintf(d->to,
-			"<text x=\"%d\" y=\"44\" text-anchor=\"middle\">%u frames of less than "
+			"<text x=\"50%%\" y=\"44\" text-anchor=\"middle\">%u frames of less than "
 			"%.3f %% left out</text>\n",
-			WIDTH / 2, d->left_out, share(d, d->least, 0));
+			d->left_out, share(d, d->least, 0));
 }
 
 int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
@@ -384,10 +388,10 @@ int export_svg_samples(struct flametree *t, const struct export_model *c, int si
 	return err;
 }
 
-int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool icicle)
+int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool flame)
 {
 	struct flametree tree;
-	struct svg_look look = {.icicle = icicle};
+	struct svg_look look = {.flame = flame};
 	char title[160];
 	int err = flametree_new(&tree, "all");
 

@@ -4,6 +4,8 @@
 // Names are only ever written as text.
 "use strict";
 (function () {
+	// The drawing is WIDTH wide; what is shown is as wide as the window, and so is each frame's
+	// share of it, while text keeps its size.
 	var WIDTH = 1200, CHAR = 7.3, ROW = 17, EPSILON = 1e-6;
 	var id = function (name) { return document.getElementById(name); };
 	var frames = [].map.call(document.querySelectorAll("g.f"), function (group) {
@@ -21,6 +23,7 @@
 		};
 	});
 	var root = frames[0], zoomed = root;
+	var picture = root.group.ownerSVGElement, shown = WIDTH;
 
 	function level(frame) {
 		return Math.round(Math.abs(frame.y - root.y) / ROW);
@@ -56,7 +59,7 @@
 	}
 
 	function zoom(to) {
-		var scale = WIDTH / to.width, depth = level(to), end = to.x + to.width;
+		var scale = shown / to.width, depth = level(to), end = to.x + to.width;
 
 		zoomed = to;
 		frames.forEach(function (frame) {
@@ -67,7 +70,7 @@
 				show(frame, (frame.x - to.x) * scale, frame.width * scale);
 				mark(frame, false, false);
 			} else if (level(frame) < depth && around) {
-				show(frame, 0, WIDTH);
+				show(frame, 0, shown);
 				mark(frame, false, true);
 			} else {
 				mark(frame, true, false);
@@ -104,6 +107,19 @@
 			search(term);
 	}
 
+	// Without a viewBox a unit is a pixel.
+	function fit() {
+		var width;
+
+		picture.setAttribute("width", "100%");
+		width = picture.getBoundingClientRect().width;
+		if (!width || width === shown)
+			return;
+		picture.removeAttribute("viewBox");
+		shown = width;
+		zoom(zoomed);
+	}
+
 	frames.forEach(function (frame) {
 		frame.group.addEventListener("click", function () { zoom(frame); });
 		frame.group.addEventListener("mouseover", function () {
@@ -122,6 +138,8 @@
 			zoom(root);
 		}
 	});
+	window.addEventListener("resize", function () { window.requestAnimationFrame(fit); });
+	fit();
 	// A link may lead to a search or a frame: flame.svg#search=malloc, flame.svg#zoom=main.
 	var wish = /^#(search|zoom)=(.*)$/.exec(decodeURIComponent(window.location.hash));
 

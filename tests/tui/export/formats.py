@@ -340,9 +340,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 ROW = 17
 
 
-def svg_frames(text, icicle):
-    """(level, x, width, lines of the title) of each frame, as drawn: parents first."""
+def svg_frames(text, below):
+    """(level, x, width, lines of the title) of each frame, as drawn: parents first. below: the root
+    is below its children."""
     root = ElementTree.fromstring(text)
+    # The size that it has as an image is that of what is drawn.
+    expect(root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}")
     elements = list(root.iter())
     expect({e.tag for e in elements} <= {SVG + n for n in ("svg", "style", "rect", "text", "g",
                                                           "title", "script")})
@@ -366,14 +369,15 @@ def svg_frames(text, icicle):
             expect(label.text == lines[0], label.text, lines)
         frames.append((float(rect.get("y")), float(rect.get("x")), float(rect.get("width")),
                        lines))
-    down = 1 if icicle else -1
+    down = -1 if below else 1
+    expect(all(y >= 0 and y + ROW < float(root.get("height")) for y, _, _, _ in frames))
     return [(round((y - frames[0][0]) / ROW * down), x, width, lines)
             for y, x, width, lines in frames]
 
 
-def svg(text, icicle=False):
+def svg(text, below=False):
     stacks, path = collections.Counter(), []
-    frames = svg_frames(text, icicle)
+    frames = svg_frames(text, below)
     for level, x, width, lines in frames:
         match = re.fullmatch(r"(\d+) samples \(([\d.]+) %\), (\d+) of its own", lines[2])
         expect(match and len(lines) == 3, lines)
@@ -394,7 +398,7 @@ def svg(text, icicle=False):
     return stacks
 
 
-def icicle(text):
+def flame(text):
     return svg(text, True)
 
 
@@ -454,7 +458,7 @@ def agree(found):
     marked, plain = json_folded(found["json"]), json_stacks(found["json"])
     yield "folded", folded(found["folded"]), marked
     yield "svg", svg(found["svg"]), marked
-    yield "icicle", icicle(found["icicle"]), marked
+    yield "flame", flame(found["flame"]), marked
     yield "pprof", pprof(found["pprof"]), plain
     yield "speedscope", speedscope(found["speedscope"]), plain
     yield "firefox", firefox(found["firefox"]), plain

@@ -96,7 +96,7 @@ def check_drawing(tap, folder, a, b, name):
     _, err, status = run(a, b, "-o", path)
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    frames = formats.svg_frames(text, "icicle" in name)
+    frames = formats.svg_frames(text, "flame" in name)
     stack, found = [], {}
     for level, _, width, lines in frames:
         now = re.fullmatch(r"(\d+) samples \(([\d.]+) %\), (\d+) of its own", lines[2])
@@ -170,7 +170,7 @@ def main():
         check_text(tap, a, b)
         check_folded(tap, a, b)
         check_drawing(tap, folder, a, b, "x.svg")
-        check_drawing(tap, folder, a, b, "x.icicle.svg")
+        check_drawing(tap, folder, a, b, "x.flame.svg")
         check_hostile(tap, folder, a)
         check_pipe(tap, folder, a, b)
     tap.done()

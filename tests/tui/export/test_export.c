@@ -43,7 +43,7 @@ static void test_names(void **state)
 		{"x.pb.gz", "pprof"},
 		{".pb.gz", "pprof"},
 		{"x.svg", "svg"},
-		{"x.icicle.svg", "icicle"},
+		{"x.flame.svg", "flame"},
 		{"x.gz", NULL},
 		{"json", NULL},
 		{"xjson", NULL},

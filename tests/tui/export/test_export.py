@@ -41,7 +41,7 @@ def pprof_tool(folder, *options):
     return done.stdout, done.stderr, done.returncode
 
 
-NAMES = ("json", "folded", "svg", "icicle", "pprof", "speedscope", "firefox", "perf")
+NAMES = ("json", "folded", "svg", "flame", "pprof", "speedscope", "firefox", "perf")
 
 
 def compare(tap, folder, what):
