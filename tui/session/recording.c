@@ -59,8 +59,8 @@ static int note_next(struct recording *r, const struct profile *p)
 {
 	struct profile_health health;
 	struct history kept;
-	uint64_t last;
-	bool states;
+	uint64_t last, first;
+	bool newest;
 	int err = r->failed;
 
 	query_history(p, &kept);
@@ -73,12 +73,15 @@ static int note_next(struct recording *r, const struct profile *p)
 	}
 	if (err || r->next > last)
 		return err;
-	states = r->next == kept.last || (r->newest && r->next == r->last);
-	err = session_note_past(r->writer, p, r->next, states);
+	newest = last == kept.last || (r->newest && last == r->last);
+	first = r->next;
+	err = session_note_past(r->writer, p, &r->next, last, newest);
 	if (err)
 		return err;
-	query_slice_health(p, r->next, &health);
-	r->elapsed += health.elapsed;
+	for (; first <= r->next; first++) {
+		query_slice_health(p, first, &health);
+		r->elapsed += health.elapsed;
+	}
 	r->written++;
 	r->next++;
 	return 1;

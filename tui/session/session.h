@@ -7,6 +7,7 @@
  * SESSION_MAGIC and then chunks: a header and zstd-compressed records, all little-endian.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tui/profile/profile.h"
@@ -107,5 +108,14 @@ static const enum func_kind session_kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT,
 
 #define SESSION_COUNT(field)  +1
 #define SESSION_HEALTH_FIELDS (0 SESSION_HEALTH(SESSION_COUNT))
+
+/*
+ * A profile keeps 20 s of slices, however many cells they have, so a slice of so many ns that
+ * claims more cells than a machine could make is refused: more than 256 and one per 5 us.
+ */
+static inline bool session_may_have(uint64_t ncells, uint64_t elapsed)
+{
+	return ncells <= 256 + elapsed / 5000;
+}
 
 #endif

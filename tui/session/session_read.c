@@ -161,13 +161,7 @@ static int open_file(struct session *s, const char *path)
 
 /* --- a slice --------------------------------------------------------------------------------- */
 
-/*
- * A profile keeps 20 s of slices, however many cells they have, so a slice that claims more cells
- * than a machine could make is refused.
- */
-#define CELLS_MIN  256	/* so many are always allowed */
-#define CELLS_NS   5000 /* and one more per 5 us of its time */
-#define CELL_BYTES 5	/* in the file, at least */
+#define CELL_BYTES 5 /* in the file, at least */
 
 static void take_health(struct cursor *c, struct profile_health *health)
 {
@@ -299,7 +293,7 @@ int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n
 	take_health(c, &out->health);
 	take_messages(c, out);
 	count = cursor_number(c);
-	if (c->bad || count > CELLS_MIN + out->health.elapsed / CELLS_NS ||
+	if (c->bad || !session_may_have(count, out->health.elapsed) ||
 	    count > (uint64_t)(c->end - c->at) / CELL_BYTES)
 		return -EBADMSG;
 	err = cells_reserve(cells, (size_t)count);

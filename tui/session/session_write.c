@@ -18,6 +18,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "symbols/base/grow.h"
 #include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/util/safepath.h"
@@ -170,18 +171,52 @@ int session_note(struct session_writer *w, const struct profile *p,
 	return err ? err : session_definer_error(w->definer);
 }
 
-int session_note_past(struct session_writer *w, const struct profile *p, uint64_t slice,
-		      bool states)
+/*
+ * Slices from *slice to last are joined until they are one that a reader accepts. The caller frees
+ * *joined. -ENOMEM, -ENOENT, or -EFBIG: there is none.
+ */
+static int join_past(const struct profile *p, uint64_t *slice, uint64_t last,
+		     struct profile_cell **joined, size_t *count, struct profile_health *health)
 {
-	const struct profile_cell *cells;
+	size_t room = 0;
+	int err;
+
+	*joined = NULL;
+	*count = 0;
+	memset(health, 0, sizeof(*health));
+	do {
+		const struct profile_cell *cells;
+		struct profile_health one;
+		size_t n;
+
+		if (!query_slice_cells(p, *slice, &cells, &n, &one))
+			return -ENOENT;
+		err = GROW_TO(*joined, *count + n + 1, room, SIZE_MAX);
+		if (err)
+			return err;
+		if (n)
+			memcpy(*joined + *count, cells, n * sizeof(*cells));
+		*count += n;
+		profile_health_add(health, &one);
+	} while (!session_may_have(*count, health->elapsed) && (*slice)++ < last);
+	return session_may_have(*count, health->elapsed) ? 0 : -EFBIG;
+}
+
+int session_note_past(struct session_writer *w, const struct profile *p, uint64_t *slice,
+		      uint64_t last, bool newest)
+{
+	struct profile_cell *cells;
 	struct profile_health health;
 	size_t ncells;
+	int err = join_past(p, slice, last, &cells, &ncells, &health);
 
-	if (!query_slice_cells(p, slice, &cells, &ncells, &health))
-		return -ENOENT;
-	w->past = true;
-	session_definer_past(w->definer, health.time, states);
-	return session_note(w, p, cells, ncells, &health);
+	if (!err) {
+		w->past = true;
+		session_definer_past(w->definer, health.time, newest && *slice == last);
+		err = session_note(w, p, cells, ncells, &health);
+	}
+	free(cells);
+	return err;
 }
 
 uint64_t session_writer_size(const struct session_writer *w)

@@ -47,12 +47,14 @@ int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_health *health);
 /*
  * Notes a slice that is still kept (its number, see query_history), with names and processes as
- * they are known now; a process that ended after it runs. states: it is the newest one, so that the
- * state of the shards and the captured walk belong to it. Slices must come in their order. The lock
- * is held. -ENOENT: the slice is gone; else as session_note.
+ * they are known now; a process that ended after it runs. After a jump in a replay a slice has the
+ * samples of minutes: it is joined with those after it, up to last, until it has their time, too;
+ * *slice is set to the last of them. newest: `last` is the newest slice, to which the state of the
+ * shards and the captured walk belong. Slices must come in their order. The lock is held. -ENOENT:
+ * the slice is gone; -EFBIG: it has too many cells; else as session_note.
  */
-int session_note_past(struct session_writer *w, const struct profile *p, uint64_t slice,
-		      bool states);
+int session_note_past(struct session_writer *w, const struct profile *p, uint64_t *slice,
+		      uint64_t last, bool newest);
 /* Makes room to note another slice before the next session_flush. Errors likewise. */
 int session_pack(struct session_writer *w);
 /*

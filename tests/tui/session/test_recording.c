@@ -4,6 +4,7 @@
  * for it, whether it was committed before the recording began, while it went on, or right before
  * all counts were zeroed.
  * Covers: tui/session/recording.c tui/session/session_write.c tui/session/session_define.c
+ * Covers: tui/session/session.h
  * Covers: tui/profile/profile_history.c
  */
 #include <errno.h>
@@ -310,6 +311,60 @@ static void lost_slices_are_told(void **state)
 	recorded_free(&r);
 }
 
+/* As after a jump in a replay: the samples of a minute, then their time without samples. */
+static void sums_are_joined(void **state)
+{
+	struct recorded r;
+	struct recording *recording;
+	struct profile_health health = {.ncpus = 2, .frequency = 99};
+	struct profile_cell cells[700];
+	struct session_slice slice;
+	struct session *s;
+	uint64_t sum = 0;
+	char error[256];
+
+	(void)state;
+	start_feed(&r);
+	profile_lock(r.p);
+	for (int i = 0; i < 700; i++) {
+		char names[32];
+
+		snprintf(names, sizeof(names), "main;work%d", i);
+		cells[i] = (struct profile_cell){.proc = feed_proc(r.p, 7, 1, "work", false),
+						 .ustack = feed_names(r.p, false, names),
+						 .kstack = PROFILE_NO_STACK,
+						 .count = 3};
+	}
+	assert_int_equal(profile_commit(r.p, cells, 700, &health), 0);
+	for (int i = 0; i < 700; i++)
+		profile_stack_put(r.p, cells[i].ustack);
+	health = (struct profile_health){.elapsed = NS, .samples = 700, .frequency = 99};
+	for (int i = 0; i < 4; i++) {
+		health.time = (uint64_t)(i + 3) * NS;
+		health.clock = 1700000000 * NS + health.time;
+		assert_int_equal(profile_commit(r.p, NULL, 0, &health), 0);
+	}
+	profile_unlock(r.p);
+	recording = start(&r, 0, 0, false);
+	wait_done(recording);
+	recording_free(recording);
+	told(r.p, MESSAGE_INFO, "(4s, ");
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	assert_null(session_flaw(s));
+	assert_int_equal(session_slices(s), 4);
+	assert_int_equal(session_info(s)->clock, 1700000002 * NS);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(session_read(s, i, &slice), 0);
+		assert_int_equal(session_time(s, i), (i + 1) * NS);
+		assert_int_equal(slice.health.clock, 1700000003 * NS + i * NS);
+		for (size_t c = 0; c < slice.ncells; c++)
+			sum += slice.cells[c].count;
+	}
+	assert_int_equal(sum, 2100);
+	session_free(s);
+	recorded_free(&r);
+}
+
 /* In a slice from before its end a process runs. */
 static void ends_are_where_they_were(void **state)
 {
@@ -398,7 +453,7 @@ int main(void)
 		cmocka_unit_test(history_is_saved),	    cmocka_unit_test(range_is_saved),
 		cmocka_unit_test(recording_goes_on),	    cmocka_unit_test(end_completes),
 		cmocka_unit_test(lost_slices_are_told),	    cmocka_unit_test(files_are_safe),
-		cmocka_unit_test(ends_are_where_they_were),
+		cmocka_unit_test(ends_are_where_they_were), cmocka_unit_test(sums_are_joined),
 	};
 
 	return cmocka_run_group_tests_name("recording", tests, make_folder, remove_folder);
