@@ -21,12 +21,13 @@ LARGE = ["node", "-e", "for (;;) JSON.stringify([1, 2, 3]);"]
 
 
 def moment(report):
+    """When it began."""
     return datetime.datetime.fromisoformat(report["time"].replace("Z", "+00:00")).timestamp()
 
 
 def check(tap, reports):
     tap.ok(len(reports) == 4, "there are as many reports as were asked for", str(len(reports)))
-    gaps = [moment(b) - moment(a) - b["seconds"] for a, b in zip(reports, reports[1:])]
+    gaps = [moment(b) - moment(a) - a["seconds"] for a, b in zip(reports, reports[1:])]
     # Times are written in milliseconds.
     tap.ok(all(abs(gap) < 0.01 for gap in gaps), "each begins where the one before ended", str(gaps))
     tap.ok(all(sum(s["count"] for s in r["stacks"]) == r["samples"] for r in reports),

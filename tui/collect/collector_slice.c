@@ -233,18 +233,33 @@ static void settle(struct collector *c, uint64_t until, bool last)
 	resolver_settle(c->resolver, wait);
 }
 
+/* CLOCK_REALTIME at that time of CLOCK_MONOTONIC, although the thread may lose the CPU in between.
+ */
+static uint64_t clock_at(uint64_t time)
+{
+	uint64_t before, clock, after;
+	int tries = 10;
+
+	do {
+		before = source_now();
+		clock = clock_ns(CLOCK_REALTIME);
+		after = source_now();
+	} while (after - before > 100000 && --tries);
+	return clock - (before - time);
+}
+
 /* last: sampling has stopped, so that the figures must add up. */
 static int collect(struct collector *c, bool last)
 {
 	char text[320];
 	struct profile_health health = {.time = source_now(),
-					.clock = clock_ns(CLOCK_REALTIME),
 					.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
 	size_t ncounts = 0, ncells = 0, nuse;
 	uint64_t until = names_until(c, health.time, last);
 	int err;
 
+	health.clock = clock_at(health.time);
 	if (until)
 		resolver_wait_until(c->resolver, until);
 	if (last)
