@@ -29,67 +29,13 @@
 #include "symbols/files/writtenfile.h"
 #include "tui/profile/profile.h"
 #include "tui/symbolize/module_reader.h"
+#include "tui/symbolize/modules_priv.h"
 #include "unwind/funcs.h"
 
 #define MODULES_MAX   512u
 #define RETRY_SECONDS 10 /* a few system calls a module without symbols */
 #define REST_SECONDS  30 /* unused for so long: its files are closed */
 #define LOOK_SECONDS  5
-#define BITS	      64u /* of module_bit */
-
-struct known_name {
-	uint64_t vaddr; /* start of the function, or an address of none */
-	bool hashed;
-	UT_hash_handle hh;
-	char text[];
-};
-
-struct symbol_module {
-	uint64_t id;
-	struct symtab *symtab; /* NULL: the file cannot be used */
-	/* For a file without a full table: a debug file may be installed later. */
-	struct debug_link *link;
-	pid_t pid;	  /* that mapped it first: debug files are searched below its root */
-	bool debug_there; /* a debug file is there, but not usable */
-	int fd;	    /* our descriptor if its file system answers; -1: none, or closed for now */
-	bool local; /* its file system answers */
-	struct writtenfile written;
-	bool was_written;    /* in place */
-	bool unsure;	     /* see modules_is_rewritten; in the last look */
-	struct funcs *funcs; /* NULL: not asked for yet, or there are none */
-	bool funcs_read;
-	/* What is being read; NULL: nothing. Until then names are module+offset. */
-	struct module_job *jobs[MODULE_PARTS];
-	struct known_name *names;
-	/* Names from before a part was read, which the current stack may still use. */
-	struct known_name *stale[MODULE_PARTS];
-	size_t bytes;
-	uint64_t used; /* round */
-	time_t time;   /* CLOCK_MONOTONIC seconds; of the first use in that round */
-	bool hashed;
-	UT_hash_handle hh;
-	char name[];
-};
-
-struct modules {
-	struct profile *profile;
-	struct tracker *tracker;
-	struct fileasker *asker;
-	struct symbol_module *table; /* least recently used first */
-	size_t bytes;
-	uint64_t round;
-	struct module_reader *reader; /* NULL: files are read at once */
-	uint64_t until;		      /* CLOCK_MONOTONIC ns: so long is waited for it */
-	bool stale;		      /* a module has stale names */
-	struct remotedebug *remote;   /* NULL: not wanted */
-	unsigned int remote_found;
-	time_t retry, rested; /* CLOCK_MONOTONIC seconds */
-	uint64_t debug_files;
-	uint64_t changes;
-	uint64_t changed[BITS]; /* value of `changes` when names of modules with that bit changed
-				   last */
-};
-
 static unsigned int bit_of(uint64_t id)
 {
 	return keyhash(&id, sizeof(id)) % BITS;
@@ -112,35 +58,6 @@ struct modules *modules_new(struct profile *profile, struct tracker *tracker,
 void modules_set_remote(struct modules *all, struct remotedebug *remote)
 {
 	all->remote = remote;
-}
-
-static void names_free(struct known_name **names)
-{
-	struct known_name *name, *next;
-
-	HASH_ITER(hh, *names, name, next) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-		HASH_DEL(*names, name);
-		free(name);
-	}
-}
-
-/* Frees what was read of its file. */
-static void module_clear(struct modules *all, struct symbol_module *m)
-{
-	names_free(&m->names);
-	for (int i = 0; i < MODULE_PARTS; i++) {
-		names_free(&m->stale[i]);
-		module_reader_drop(all->reader, m->jobs[i]);
-		m->jobs[i] = NULL;
-	}
-	symtab_free(m->symtab);
-	free(m->link);
-	funcs_free(m->funcs);
-	m->symtab = NULL;
-	m->link = NULL;
-	m->funcs = NULL;
-	m->funcs_read = false;
 }
 
 static void module_close(struct symbol_module *m)
@@ -177,25 +94,9 @@ void modules_free(struct modules *all)
 	free(all);
 }
 
-void modules_wait_until(struct modules *all, uint64_t until)
-{
-	if (!all->reader)
-		all->reader = module_reader_new(); /* without memory files are read at once */
-	all->until = until;
-}
-
-/* Our own root if the process is gone, and its debug files with it. */
-static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
-{
-	int root = rootfile_root(pid);
-
-	return (struct debug_place){root < 0 ? -1 : root, MODULES_DEBUG_ROOT, all->remote,
-				    all->asker, pid};
-}
-
 static bool module_debug_there(const struct modules *all, const struct symbol_module *m)
 {
-	struct debug_place place = debug_place_of(all, m->pid);
+	struct debug_place place = modules_debug_place(all, m->pid);
 	bool there = debug_link_present(m->link, &place);
 
 	if (place.root >= 0)
@@ -233,22 +134,10 @@ uint64_t modules_debug_files(const struct modules *all)
 	return all->debug_files;
 }
 
-/* Between two stacks. */
-static void drop_stale(struct modules *all)
-{
-	struct symbol_module *m, *next;
-
-	HASH_ITER(hh, all->table, m, next) {
-		for (int i = 0; i < MODULE_PARTS; i++)
-			names_free(&m->stale[i]);
-	}
-	all->stale = false;
-}
-
 void modules_bound(struct modules *all)
 {
 	if (all->stale)
-		drop_stale(all);
+		modules_drop_stale(all);
 	/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	while (all->table &&
 	       (all->bytes > memory_limit(MEMORY_SYMBOLS) || HASH_COUNT(all->table) > MODULES_MAX))
@@ -316,117 +205,6 @@ void modules_rest(struct modules *all)
 	}
 }
 
-/* The object's own file may be closed while the module's is open. */
-static int module_fd(const struct symbol_module *m, const struct object *object)
-{
-	return object_fd(object) >= 0 ? object_fd(object) : m->fd;
-}
-
-static int file_open(const struct symbol_module *m, const struct object *object,
-		     struct elf_file **out)
-{
-	const int fd = module_fd(m, object);
-	const void *image;
-	size_t size;
-
-	if (fd >= 0)
-		return elf_file_open_any_fd(fd, out);
-	image = object_image(object, &size);
-	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
-}
-
-/* Takes what was read of its file. -ENOMEM. */
-static int module_take(struct symbol_module *m, const struct module_read *read)
-{
-	if (read->funcs) {
-		m->funcs = read->funcs;
-		m->bytes += funcs_bytes(m->funcs);
-	}
-	if (!read->symtab)
-		return read->err;
-	m->symtab = read->symtab;
-	m->link = read->link;
-	m->debug_there = read->debug_there;
-	m->bytes += symtab_bytes(m->symtab) + (m->link ? sizeof(*m->link) : 0);
-	return 0;
-}
-
-/* Other tools identify files by it. */
-static void tell_build(const struct modules *all, const struct symbol_module *m,
-		       const struct module_read *read)
-{
-	profile_lock(all->profile);
-	profile_module(all->profile, m->name, read->build); /* it may do without */
-	profile_unlock(all->profile);
-}
-
-/* Takes what has been read by now. The names that were given until then are only addresses. */
-static void module_read_more(struct modules *all, struct symbol_module *m)
-{
-	size_t before = m->bytes;
-
-	for (int i = 0; i < MODULE_PARTS; i++) {
-		struct module_read read;
-
-		if (!m->jobs[i] || m->stale[i] ||
-		    !module_reader_take(all->reader, m->jobs[i], all->until, &read))
-			continue;
-		m->jobs[i] = NULL;
-		if (i == MODULE_SYMBOLS)
-			tell_build(all, m, &read);
-		module_take(m, &read);
-		m->stale[i] = m->names;
-		m->names = NULL;
-		all->stale = true;
-	}
-	if (m->hashed)
-		all->bytes += m->bytes - before;
-}
-
-/* Has a part of the file read in the other thread. False: it has to be read now. */
-static bool module_ask(struct modules *all, struct symbol_module *m, const struct object *object,
-		       enum module_part part)
-{
-	const int fd = module_fd(m, object);
-	struct debug_place place = {.root = -1};
-	bool asked;
-
-	if (!all->reader || fd < 0)
-		return false;
-	if (part == MODULE_SYMBOLS)
-		place = debug_place_of(all, m->pid);
-	m->jobs[part] = module_reader_ask(all->reader, fd, &place, part);
-	if (!m->jobs[part] && place.root >= 0)
-		close(place.root);
-	asked = m->jobs[part] != NULL;
-	if (asked)
-		module_read_more(all, m);
-	return asked;
-}
-
-/* -ENOMEM. An unusable file has no table; its addresses are shown. */
-static int module_read_symbols(struct modules *all, struct symbol_module *m,
-			       const struct object *object)
-{
-	struct debug_place place;
-	struct module_read read;
-	struct elf_file *file = NULL;
-	int err;
-
-	if (module_ask(all, m, object, MODULE_SYMBOLS))
-		return 0;
-	err = file_open(m, object, &file);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	place = debug_place_of(all, m->pid);
-	module_read_file(file, &place, MODULE_SYMBOLS, &read);
-	tell_build(all, m, &read);
-	if (place.root >= 0)
-		close(place.root);
-	elf_file_free(file);
-	return module_take(m, &read);
-}
-
 static void module_watch(struct symbol_module *m, const struct object *object)
 {
 	if (m->fd < 0 && m->local && object_fd(object) >= 0)
@@ -483,7 +261,7 @@ static void module_read_again(struct modules *all, struct symbol_module *m,
 static bool module_wake(const struct modules *all, struct symbol_module *m,
 			const struct object *object, pid_t pid)
 {
-	struct debug_place place = debug_place_of(all, pid);
+	struct debug_place place = modules_debug_place(all, pid);
 	int err = symtab_wake(m->symtab, object_fd(object), &place);
 
 	if (place.root >= 0)
@@ -623,23 +401,6 @@ static char *name_text(const struct symbol_module *m, const struct symbol *symbo
 	return text;
 }
 
-static void module_read_funcs(struct modules *all, struct symbol_module *m,
-			      const struct object *object)
-{
-	struct module_read read = {0};
-	struct debug_place place = {.root = -1};
-	struct elf_file *file = NULL;
-	int err = file_open(m, object, &file);
-
-	if (!err)
-		module_read_file(file, &place, MODULE_FUNCS, &read);
-	module_take(m, &read);
-	all->bytes += funcs_bytes(m->funcs);
-	/* A file that is closed is read once it is open. */
-	m->funcs_read = err != -ENOENT;
-	elf_file_free(file);
-}
-
 /*
  * A function without a symbol is identified by its start; without CFI as well, each address by
  * itself.
@@ -649,11 +410,8 @@ static uint64_t module_func(struct modules *all, struct symbol_module *m,
 {
 	uint64_t start = vaddr;
 
-	if (!m->funcs_read && !module_waits(m)) {
-		m->funcs_read = module_ask(all, m, object, MODULE_FUNCS);
-		if (!m->funcs_read)
-			module_read_funcs(all, m, object);
-	}
+	if (!m->funcs_read && !module_waits(m))
+		module_read_funcs(all, m, object);
 	if (m->funcs)
 		funcs_find(m->funcs, vaddr, &start);
 	return start;

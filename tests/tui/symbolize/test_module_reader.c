@@ -2,7 +2,7 @@
 /*
  * Names of files that take long to read: addresses until they are read, names from then on. The
  * file is read when the test says so.
- * Covers: tui/symbolize/module_reader.c tui/symbolize/modules.c
+ * Covers: tui/symbolize/module_reader.c tui/symbolize/modules.c tui/symbolize/modules_read.c
  */
 #include <dlfcn.h>
 #include <libelf.h>
