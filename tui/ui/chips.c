@@ -11,6 +11,7 @@
 
 #include "tui/screen/hints.h"
 #include "tui/ui/attach.h"
+#include "tui/ui/record.h"
 #include "tui/ui/scrub.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
@@ -110,7 +111,7 @@ CHIP_SWITCH(kernel, "-kernel", ui->hide_kernel)
 CHIP_SWITCH(user, "-user", ui->hide_user)
 CHIP_SWITCH(inline, "-inline", ui->hide_inline)
 CHIP_SWITCH(threads, "threads", ui->threads)
-CHIP_SWITCH(recording, "REC", ui->header.recording)
+CHIP_SWITCH(recording, "REC", ui->recording)
 
 static const struct {
 	bool (*text)(const struct ui *ui, char *to, size_t size); /* true: it holds */
@@ -321,6 +322,8 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 		return again(ui, "the difference is not shown", ACTION_DIFF, "shows it again");
 	case CHIP_CUT:
 		return fixed(ui, "only this part is replayed: --from, --to and -n chose it");
+	case CHIP_RECORDING:
+		return record_stop(ui);
 	case CHIP_FROZEN:
 		scrub_act(ui, ACTION_LIVE);
 		return again(ui, ui->header.replayed ? "the view goes on" : "live again",
@@ -333,7 +336,8 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 /* What is as it is until the end of the program. */
 static bool is_fixed(const struct ui *ui, enum chip_kind kind)
 {
-	return kind == CHIP_CUT || (kind == CHIP_ATTACHED && ui->header.replayed);
+	return kind == CHIP_CUT || (kind == CHIP_ATTACHED && ui->header.replayed) ||
+	       (kind == CHIP_RECORDING && !ui->record);
 }
 
 unsigned int chips_take_last(struct ui *ui)

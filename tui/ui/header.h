@@ -39,7 +39,6 @@ struct header {
 	struct cpu_use use[CPU_USE_MAX]; /* of slice `last`; none: not known */
 	size_t nuse;
 	uint64_t use_time; /* of that slice */
-	bool recording;	   /* a session is being written */
 };
 
 /* The lock is held. */

@@ -20,11 +20,11 @@ static const char *const views[] = {"1", "2", "3", "4", "5", "6", "7"};
 
 /* Of what the keys choose: the chip where it counts, the views in which it does not ("67"), and
  * the key press that takes it back is "r". */
-struct chosen {
+struct chip_case {
 	const char *keys, *chip, *idle_in;
 };
 
-static const struct chosen chosen[] = {
+static const struct chip_case chosen[] = {
 	{"1K", "-kernel", "67"},
 	{"1U", "-user", "67"},
 	{"1J", "-inline", "67"},
@@ -45,7 +45,7 @@ static const int widths[] = {60, 80, 100, 200};
 static const int heights[] = {15, 24, 30, 50};
 
 /* With the brackets that say whether it counts. */
-static void assert_chip(struct typist *t, const struct chosen *c, const char *view)
+static void assert_chip(struct typist *t, const struct chip_case *c, const char *view)
 {
 	bool idle = strstr(c->idle_in, view) != NULL;
 	char want[64];
@@ -59,7 +59,7 @@ static void each_stands_in_each_view_until_it_is_taken_back(void **state)
 	struct typist *t = *state;
 
 	for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++) {
-		const struct chosen *c = &chosen[i];
+		const struct chip_case *c = &chosen[i];
 
 		press(t, c->keys);
 		for (size_t s = 0; s < sizeof(widths) / sizeof(widths[0]); s++) {
@@ -198,12 +198,12 @@ static void a_recording_is_one(void **state)
 {
 	struct typist *t = *state;
 
-	t->ui->header.recording = true;
+	t->ui->recording = true;
 	for (size_t s = 0; s < sizeof(widths) / sizeof(widths[0]); s++) {
 		grid_resize(t->g, heights[s], widths[s]);
 		assert_shows(t, "[REC]");
 	}
-	t->ui->header.recording = false;
+	t->ui->recording = false;
 	assert_hides(t, "REC");
 }
 
