@@ -147,7 +147,7 @@ enum keycode {
 	X(THREADS, "threads", "H", IN_ALL, "",                                                     \
 	  "Procs: a row for each thread, or for each process")                                     \
 	X(GROUP, "group", "c", IN_PROCS, "",                                                       \
-	  "group by container or unit, by user, by CPU, or not at all")                            \
+	  "group by program, container, user, as a tree, or not at all")                           \
 	X(BY_CPU, "by-cpu", "W", IN_ALL, "", "turn counts per CPU on or off, as rows of Procs")    \
 	X(ZOOM_THREAD, "zoom-thread", "T", IN_PROCS, "", "zoom into the thread")                   \
 	X(ZOOM_MODULE, "zoom-module", "d", IN_NAMES, "", "zoom into the function's module")        \

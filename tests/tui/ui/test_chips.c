@@ -203,8 +203,16 @@ static void a_recording_is_one(void **state)
 		grid_resize(t->g, heights[s], widths[s]);
 		assert_shows(t, "[REC]");
 	}
+	/* --record goes on to the end: the key takes back what can be taken back. */
+	press(t, "K");
+	assert_shows(t, "[-kernel]");
+	press(t, "r");
+	assert_hides(t, "[-kernel]");
+	assert_shows(t, "[REC]");
+	click_on(t, "[REC]");
+	assert_shows(t, "--record goes on to the end");
 	t->ui->recording = false;
-	assert_hides(t, "REC");
+	assert_hides(t, "[REC]");
 }
 
 /* Long ones are shortened, and where even that is not enough their number is told. */
