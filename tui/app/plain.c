@@ -203,7 +203,7 @@ static int say_news(struct plain *s, bool slice)
 	if (s->ui->frozen && !s->ui->overlay.ops)
 		return 0;
 	if (slice)
-		plain_writer_state(s->to, s->ui);
+		plain_writer_state(s->lines, s->to, s->ui);
 	return plain_writer_news(s->lines, s->to, s->ui);
 }
 

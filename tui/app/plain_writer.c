@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static void line(FILE *to, const char *for
 	fprintf(to, "%s\n", clean);
 }
 
-void plain_writer_state(FILE *to, const struct ui *ui)
+void plain_writer_state(struct plain_writer *t, FILE *to, const struct ui *ui)
 {
 	const struct profile_health *last = &ui->header.last, *sum = &ui->header.sum;
 	double seconds = (double)last->elapsed / 1e9;
@@ -55,8 +55,10 @@ void plain_writer_state(FILE *to, const struct ui *ui)
 	     100 * (double)last->kernel_samples / due,
 	     sum->user_walks ? percent_of(sum->complete_walks, sum->user_walks) : 100.0, lost);
 	chips_words(ui, chips, sizeof(chips));
-	if (chips[0])
-		line(to, "in force: %s", chips);
+	if (strcmp(chips, t->chips) == 0)
+		return;
+	line(to, "in force: %s", chips[0] ? chips : "nothing that changes the numbers");
+	snprintf(t->chips, sizeof(t->chips), "%s", chips);
 }
 
 static void write_row(FILE *to, size_t at, const struct plain_row *row, const char *how)

@@ -17,12 +17,14 @@ struct inspection;
 struct plain_writer {
 	struct plain_list now;
 	struct plain_list said; /* rows as they were written last */
+	char chips[512];	/* what changed the numbers then */
 };
 
 /* All functions write to a stream in memory, which keeps its own errors. */
 
-/* Time, use of the CPUs, and how far to believe it: one line. */
-void plain_writer_state(FILE *to, const struct ui *ui);
+/* Time, use of the CPUs, and how far to believe it: one line, and another when what changes the
+ * numbers is not what it was. */
+void plain_writer_state(struct plain_writer *t, FILE *to, const struct ui *ui);
 /* Title and all rows. -ENOMEM. */
 int plain_writer_all(struct plain_writer *t, FILE *to, const struct ui *ui);
 /* What is new; all of it, if it is about something else than before. -ENOMEM. */

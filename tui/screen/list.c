@@ -100,6 +100,7 @@ void list_restore(struct list *list, const struct list *copy)
 	list->top = copy->top;
 	list->held = copy->held;
 	list->chosen = copy->chosen;
+	list->scrolled = copy->scrolled;
 	/* `top` may be of rows that come back with the next load. */
 	if (list->cursor >= list->count)
 		list->cursor = up(list->count, 1);

@@ -93,6 +93,12 @@ void typing_opens(struct ui *ui, uint64_t path)
 		t->opened[t->place.id[1]++] = path;
 }
 
+void typing_unfolds(struct ui *ui, uint64_t path)
+{
+	if (ui->typing->on && ui->typing->place.more == ui->typing->opened)
+		ui->typing->place.id[2] = path;
+}
+
 /* --- a search -------------------------------------------------------------------------------- */
 
 static unsigned int follow_search(struct ui *ui)
@@ -215,6 +221,8 @@ unsigned int typing_keep(struct ui *ui)
 	/* A wrong answer changes nothing. */
 	if (ui->typing->wrong)
 		return typing_cancel(ui);
+	if (typing_found(ui))
+		chosen_moved(ui);
 	forget(ui->typing);
 	return UI_REDRAW;
 }

@@ -38,5 +38,7 @@ void typing_watch(struct ui *ui);
 bool typing_loaded(struct ui *ui);
 /* The search opens a node of a tree: it is closed again with the next key. */
 void typing_opens(struct ui *ui, uint64_t path);
+/* It unfolds the run of a node, likewise: place.id[2] of the tree has its path. */
+void typing_unfolds(struct ui *ui, uint64_t path);
 
 #endif

@@ -285,6 +285,8 @@ static int procs_load(struct ui *ui, const struct profile *p)
 	/* How often another event than a clock happens is what was asked for. */
 	v->columns[PROCS_RATE].from = time ? columns[PROCS_RATE].from : 0;
 	v->columns[PROCS_RATE].rank = time ? columns[PROCS_RATE].rank : 1;
+	v->rows.pid = v->list.chosen ? v->pid : 0;
+	v->rows.image = v->list.chosen ? v->image : 0;
 	err = procrows_load(&v->rows, ui, p);
 	v->slices = query_slices(p);
 	v->ordered = false;

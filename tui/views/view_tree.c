@@ -546,8 +546,10 @@ static unsigned int go_deep(struct ui *ui, uint32_t node)
 		err = treerows_make(&v->rows, &v->calls, &v->open);
 	v->list.count = err ? 0 : v->rows.count;
 	row = err ? 0 : treerows_find(&v->rows, &v->calls, v->cursor);
-	if (row < v->list.count && v->rows.row[row].node != node)
+	if (row < v->list.count && v->rows.row[row].node != node) {
+		typing_unfolds(ui, v->cursor);
 		err = treerows_unfold(&v->rows, &v->calls, &v->open, row, true);
+	}
 	if (err)
 		ui_notice(ui, "out of memory");
 	return UI_RESORT;
@@ -643,6 +645,13 @@ static unsigned int tree_place(struct ui *ui, struct view_place *place, bool bac
 		place->list[0] = v->list;
 		place->id[0] = v->cursor;
 		return 0;
+	}
+	if (place->id[2]) {
+		size_t row = treerows_find(&v->rows, &v->calls, place->id[2]);
+
+		if (row < v->rows.count)
+			treerows_unfold(&v->rows, &v->calls, &v->open, row, false);
+		place->id[2] = 0;
 	}
 	for (size_t i = 0; i < place->id[1]; i++)
 		openset_put(&v->open, opened[i], false);

@@ -82,9 +82,10 @@ def check_lists(tap):
            "tells the state of each refresh")
     tap.ok(plain.ask("funcs", r"^Functions of all processes.*\n1\. [\d.]+ % \S+, in \S+$"),
            "funcs")
-    tap.ok(plain.ask("tree", r"^Call paths of all.*\n1\. [\d.]+ % ngx_worker_process_cycle calls "
-                             r"ngx_process_events_and_timers; level 1\n"
-                             r"2\. [\d.]+ % ngx_process_request_line; level 2$"), "tree")
+    tap.ok(plain.ask("tree", r"^Call paths of all.*\n1\. [\d.]+ % process 4121 nginx; level 1\n"
+                             r"2\. [\d.]+ % ngx_worker_process_cycle calls "
+                             r"ngx_process_events_and_timers; level 2\n"
+                             r"3\. [\d.]+ % ngx_process_request_line; level 3$"), "tree")
     tap.ok(plain.ask("callers", r"called by ngx_process_events_and_timers, called by "
                                 r"ngx_worker_process_cycle; level 1$"), "callers")
     tap.ok(plain.ask("unwind", r"^How stacks .*\n1\. [\d.]+ % complete; \d+ stacks\n"

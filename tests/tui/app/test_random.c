@@ -294,7 +294,7 @@ static void tell(struct rig *m)
 	FILE *to = open_memstream(&text, &size);
 
 	assert_non_null(to);
-	plain_writer_state(to, m->t->ui);
+	plain_writer_state(&m->plain, to, m->t->ui);
 	assert_int_equal(plain_writer_news(&m->plain, to, m->t->ui), 0);
 	fclose(to);
 	for (const char *c = text; *c; c++)

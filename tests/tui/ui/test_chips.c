@@ -203,6 +203,7 @@ static void a_recording_is_one(void **state)
 		grid_resize(t->g, heights[s], widths[s]);
 		assert_shows(t, "[REC]");
 	}
+	atomic_store(&t->source.records, true);
 	/* --record goes on to the end: the key takes back what can be taken back. */
 	press(t, "K");
 	assert_shows(t, "[-kernel]");

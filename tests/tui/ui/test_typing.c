@@ -67,34 +67,34 @@ static void filter_the_rows(struct typist *t)
 	assert_hides(t, "node server");
 	assert_mark_on(t, "nginx");
 	hit(t, "\bpo");
-	assert_shows(t, "Filter: po");
+	assert_shows(t, "[filter po]");
 	assert_hides(t, " 4121 ");
 	assert_mark_on(t, "5310");
 	hit(t, "(");
 	assert_shows(t, "not valid yet, so the last one stays: Unmatched");
-	assert_shows(t, "Filter: po ");
+	assert_shows(t, "[filter po]");
 	assert_hides(t, " 4121 ");
 	hit(t, "\b");
 	assert_hides(t, "not valid");
 	hit(t, "\033");
 	assert_shows(t, " 4121 ");
-	assert_hides(t, "Filter:");
+	assert_hides(t, "[filter");
 	assert_mark_on(t, "4121");
 	hit(t, "\\node\n");
-	assert_shows(t, "Filter: node ");
+	assert_shows(t, "[filter node]");
 	assert_hides(t, " 4121 ");
 	/* Another one, which is given up. */
 	hit(t, "\\nginx");
-	assert_shows(t, "Filter: nginx ");
+	assert_shows(t, "[filter nginx]");
 	hit(t, "\033");
-	assert_shows(t, "Filter: node ");
+	assert_shows(t, "[filter node]");
 	assert_mark_on(t, "7781");
 	/* What is no filter changes nothing. */
 	hit(t, "\\ngi[\n");
-	assert_shows(t, "Filter: node ");
+	assert_shows(t, "[filter node]");
 	assert_hides(t, "not valid");
 	hit(t, "\033");
-	assert_hides(t, "Filter:");
+	assert_hides(t, "[filter");
 }
 
 static void a_filter_acts_at_each_key(void **state)
@@ -270,10 +270,10 @@ static void time_is_limited(void **state)
 	/* A filter that was too slow when the view was loaded. */
 	filter(t, "nginx");
 	filter(t, "p.*g");
-	assert_shows(t, "Filter: p.*g");
+	assert_shows(t, "[filter p.*g]");
 	t->ui->watch.late = true;
 	assert_true(typing_loaded(t->ui));
-	assert_hides(t, "Filter: p");
+	assert_hides(t, "[filter p]");
 	assert_shows(t, "p.*g takes too long, and does not filter");
 }
 

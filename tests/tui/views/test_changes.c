@@ -142,7 +142,7 @@ static void a_frozen_moment_is_not_compared_with_a_part(void **state)
 	type(t, "2z");
 	assert_shows(t, "= 0.0");
 	type(t, ",,,,");
-	assert_shows(t, "FROZEN -00:04");
+	assert_shows(t, "[frozen -4s]");
 	assert_shows(t, "= 0.0");
 	type(t, ",");
 	assert_hides(t, "= 0.0");

@@ -297,7 +297,7 @@ static void lists_say_which_rows_they_show(void **state)
 			 MANY + 1);
 		assert_shows(t, range);
 		type(t, "3Eg");
-		assert_scrolls(t, "[-] run", " of 81");
+		assert_scrolls(t, "[-] 6000 member00", " of 240");
 		type(t, "4g");
 		assert_scrolls(t, " member00", " of 80");
 		type(t, "1g");

@@ -110,6 +110,7 @@ static void processes_come_first(void **state)
 		assert_hides(t, "] 10201 python3");
 		type(t, "5");
 		screen(t);
+		type(t, "g"); /* the cursor came along */
 		assert_int_equal(ui_refresh(t->ui), 0);
 		assert_shows(t, "10201 python3  70.0%");
 		assert_shows(t, "10203 node");
@@ -146,6 +147,9 @@ static void a_group_is_a_level(void **state)
 {
 	struct typist *t = *state;
 
+	type(t, "1c3");
+	assert_shows(t, "[-] python3");
+	assert_hides(t, "10201 python3");
 	type(t, "1cc3");
 	assert_shows(t, "[-] me");
 	assert_hides(t, "10201 python3");
