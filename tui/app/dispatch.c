@@ -337,6 +337,24 @@ static void say_marks(const struct ui *ui, struct grid *g, int row)
 	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, row, ROLE_DIM);
 }
 
+/* The next keys of a person who has found the process. */
+static void say_next(const struct ui *ui, struct grid *g, int row)
+{
+	static const char *const groups[GROUPINGS] = {"group: none",	  "group: program",
+						      "group: container", "group: user",
+						      "group: tree",	  "group: CPU"};
+	const struct hint hints[] = {
+		{ACTION_ZOOM, ACTION_NONE, "functions"},
+		{ACTION_VIEW_4, ACTION_NONE, "callers"},
+		{ACTION_ANNOTATE, ACTION_NONE, "code"},
+		{ACTION_FREEZE, ACTION_NONE, "freeze"},
+		{ACTION_GROUP, ACTION_NONE, groups[ui->grouping]},
+		{ACTION_VIEW_7, ACTION_NONE, "broken stacks"},
+	};
+
+	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, row, ROLE_DIM);
+}
+
 /* Not before a path that has no blank, which would have one row and lose its end all the same. */
 static bool breaks_well(const char *text, int width)
 {
@@ -411,7 +429,11 @@ static void draw_message(const struct ui *ui, struct grid *g, int row)
 		snprintf(text, sizeof(text), "The cursor stays on its row, also through exec. %s",
 			 ends);
 		grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, text);
-	} else if (!say_details(ui, g, row)) {
+	} else if (say_details(ui, g, row)) {
+		return;
+	} else if (ui->view == VIEW_PROCS && !ui->overlay.ops) {
+		say_next(ui, g, row);
+	} else {
 		say_marks(ui, g, row);
 	}
 }

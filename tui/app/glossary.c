@@ -23,6 +23,7 @@ static const struct glossary_entry entries[] = {
 	{"HOTTEST FUNCTION", IN_PROCS, "where most of its samples ended"},
 	{"CONTAINER, UNIT", IN_PROCS, "the container or systemd unit it belongs to"},
 	{"COMMAND", IN_PROCS | IN_UNWIND, "its command line; in brackets: the name of one without"},
+	{"CALLED BY", IN_LISTS, "who called it in most of the samples that ended in it"},
 	{"SELF%", IN_NAMES, "samples that ended in this function itself"},
 	{"TOTAL%", IN_NAMES, "samples with this function on the stack: itself and what it called"},
 	{"PARENT%", IN_TREE, "as TOTAL%, of the samples of the row that it belongs to (%)"},

@@ -71,6 +71,8 @@ struct proc_row {
 	double full, before_full;	/* samples that are 100 % of cpu_percent and before_cpu */
 };
 
+#define QUERY_NONE UINT32_MAX
+
 struct func_row {
 	uint32_t func;
 	uint64_t self;
@@ -79,9 +81,9 @@ struct func_row {
 			       baseline, all of whose functions have rows; < 0: none, or only a
 			       part of that time is there */
 	uint64_t before, before_of; /* the samples of which it is the share; 0: none */
+	uint32_t
+		caller; /* func id: called it in most of the samples that ended in it; QUERY_NONE */
 };
-
-#define QUERY_NONE UINT32_MAX
 
 struct end_row { /* walks of a process with the same end */
 	uint32_t proc;

@@ -12,6 +12,8 @@ struct func_mark {
 	uint64_t self, total;
 	uint64_t before; /* self in the time before */
 	uint32_t sample; /* number of the last cell; 0: the function has no row */
+	uint32_t caller; /* with most of self, + 1; 0: none */
+	uint64_t called; /* that many of them */
 };
 
 struct flat {
@@ -20,6 +22,7 @@ struct flat {
 	struct func_mark *marks; /* by function */
 	uint32_t serial;
 	uint64_t before;
+	struct celltable callers; /* (function that executed, its caller, 0) */
 };
 
 static void flat_stack(struct flat *flat, uint32_t id, uint64_t count)
@@ -40,10 +43,42 @@ static void flat_stack(struct flat *flat, uint32_t id, uint64_t count)
 	}
 }
 
+/* The last two frames that are shown: the function that executed, and its caller. */
+static uint32_t leaf_of(const struct flat *flat, const struct profile_cell *cell, uint32_t *caller)
+{
+	const uint32_t ids[] = {cell->kstack, cell->ustack};
+	uint32_t leaf = IDTABLE_NONE;
+
+	*caller = IDTABLE_NONE;
+	for (int i = 0; i < 2; i++) {
+		const struct profile_stack *stack;
+
+		if (ids[i] == PROFILE_NO_STACK)
+			continue;
+		stack = &stack_at(flat->p, ids[i])->stack;
+		for (uint32_t n = stack->nframes; n-- > 0;) {
+			if (!query_shows(flat->p, flat->q, stack->frames[n]))
+				continue;
+			if (leaf != IDTABLE_NONE) {
+				*caller = stack->frames[n];
+				return leaf;
+			}
+			leaf = stack->frames[n];
+		}
+	}
+	return leaf;
+}
+
 static int flat_cell(const struct profile_cell *cell, void *arg)
 {
 	struct flat *flat = arg;
-	uint32_t leaf = query_leaf(flat->p, flat->q, cell);
+	uint32_t caller, leaf = leaf_of(flat, cell, &caller);
+
+	if (caller != IDTABLE_NONE) {
+		if (celltable_reserve(&flat->callers, flat->callers.count + 1))
+			return -ENOMEM;
+		celltable_get(&flat->callers, leaf, caller, 0, NULL)->count += cell->count;
+	}
 
 	flat->serial++;
 	flat_stack(flat, cell->ustack, cell->count);
@@ -108,6 +143,21 @@ static void flat_before(struct flat *flat, const struct query *q)
 		query_slice(p, &before, slice_at(p, age), before_cell, flat);
 }
 
+/* Of equal ones that with the lower id, so that the order of samples does not matter. */
+static void flat_callers(struct flat *flat)
+{
+	for (size_t i = 0; i < flat->callers.count; i++) {
+		const struct cell *pair = &flat->callers.cells[i];
+		struct func_mark *mark = &flat->marks[pair->proc];
+
+		if (pair->count < mark->called ||
+		    (pair->count == mark->called && pair->ustack + 1 > mark->caller))
+			continue;
+		mark->called = pair->count;
+		mark->caller = pair->ustack + 1;
+	}
+}
+
 static int flat_rows(const struct flat *flat, struct func_row **rows, size_t *count)
 {
 	size_t n = 0;
@@ -122,8 +172,13 @@ static int flat_rows(const struct flat *flat, struct func_row **rows, size_t *co
 		double before = flat->before ? (double)mark->before / (double)flat->before : -1;
 
 		if (mark->sample)
-			(*rows)[(*count)++] = (struct func_row){i,	mark->self,   mark->total,
-								before, mark->before, flat->before};
+			(*rows)[(*count)++] = (struct func_row){i,
+								mark->self,
+								mark->total,
+								before,
+								mark->before,
+								flat->before,
+								mark->caller - 1};
 	}
 	return 0;
 }
@@ -140,9 +195,11 @@ int query_funcs(const struct profile *p, const struct query *q, struct func_row 
 	if (flat.marks && query_cell_count(p, q) < UINT32_MAX - 1)
 		err = query_cells(p, q, flat_cell, &flat);
 	if (!err) {
+		flat_callers(&flat);
 		flat_before(&flat, q);
 		err = flat_rows(&flat, rows, count);
 	}
+	celltable_free(&flat.callers);
 	free(flat.marks);
 	return err;
 }

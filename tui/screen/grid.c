@@ -388,6 +388,23 @@ void grid_bar(struct grid *g, int row, int col, int width, enum role role, doubl
 	grid_put(g, row, col + width - 1, 1, ROLE_BORDER, "]");
 }
 
+void grid_eighths(struct grid *g, int row, int col, int width, enum role role, double share)
+{
+	static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	int eighths, full;
+
+	share = share > 1 ? 1 : share > 0 ? share : 0;
+	eighths = (int)(share * width * 8 + 0.5);
+	/* Something is never drawn as nothing. */
+	if (!eighths && share > 0)
+		eighths = 1;
+	full = g->ascii ? (eighths + 7) / 8 : eighths / 8;
+	for (int i = 0; i < full; i++)
+		grid_put(g, row, col + i, 1, role, g->ascii ? "#" : "█");
+	if (!g->ascii && eighths % 8)
+		grid_put(g, row, col + full, 1, role, parts[eighths % 8]);
+}
+
 const char *grid_glyph(const struct grid *g, enum glyph glyph)
 {
 	return glyphs[glyph][g->ascii];

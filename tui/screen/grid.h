@@ -108,6 +108,8 @@ void grid_blank(struct grid *g, int row, int col, int width, enum role role);
 void grid_role(struct grid *g, int row, int col, int width, enum role role);
 /* "[||||    ]": width cells in all, share 0..1. */
 void grid_bar(struct grid *g, int row, int col, int width, enum role role, double share);
+/* A bar without a frame, in eighths of a cell; in ASCII whole cells. A share above 0 is seen. */
+void grid_eighths(struct grid *g, int row, int col, int width, enum role role, double share);
 
 /* The glyph for this grid, ASCII if the grid is; static. */
 const char *grid_glyph(const struct grid *g, enum glyph glyph);

@@ -143,8 +143,8 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case WING_BAR:
 		if (c->g && row->wing != WING_MIDDLE)
-			grid_bar(c->g, c->y, c->col, c->width,
-				 ui_share_role(row->samples, ui_heat(share)), share);
+			grid_eighths(c->g, c->y, c->col, c->width,
+				     ui_share_role(row->samples, ui_heat(share)), share);
 		break;
 	case WING_KIND:
 		cell_kind(row, c);

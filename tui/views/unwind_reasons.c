@@ -279,7 +279,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case UNWIND_REASONS_BAR:
 		if (c->g)
-			grid_bar(c->g, c->y, c->col, c->width, row->role, part);
+			grid_eighths(c->g, c->y, c->col, c->width, row->role, part);
 		break;
 	case UNWIND_REASONS_NAME:
 		c->role = search_matches(p->ui, row->name) ? ROLE_MATCH : row->role;

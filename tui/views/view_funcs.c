@@ -35,20 +35,23 @@
 		[FUNCTABLE_TOTAL] = COLUMN_NUMBER(                                                 \
 			"TOTAL%", 8, 8, .keep = true, .words = "%s with what it calls",            \
 			COLUMN_SORTABLE(SORTS_DOWN, "TOTAL%: with what it called")),               \
+		[FUNCTABLE_BAR] = COLUMN_TEXT("BAR", 6, 15, .rank = 2),                            \
 		[FUNCTABLE_CHANGE] =                                                               \
-			COLUMN_NUMBER(change, 10, 10, .words = "%s in the baseline",               \
+			COLUMN_NUMBER(change, 10, 10, .words = "%s in the baseline", .rank = 1,    \
 				      COLUMN_SORTABLE(SORTS_DOWN, "change against before")),       \
 		[FUNCTABLE_SAMPLES] =                                                              \
-			COLUMN_NUMBER("SAMPLES", 8, 8, .words = "",                                \
+			COLUMN_NUMBER("SAMPLES", 8, 8, .words = "", .rank = 5, .from = 110,        \
 				      COLUMN_SORTABLE(SORTS_DOWN, "SAMPLES of its own")),          \
-		[FUNCTABLE_BAR] = COLUMN_TEXT("BAR", 9, 15),                                       \
 		[FUNCTABLE_KIND] = COLUMN_TEXT("k/u", 4, 4, .keep = true, .words = ""),            \
 		[FUNCTABLE_FUNC] =                                                                 \
 			COLUMN_TEXT("FUNCTION", 20, 400, .weight = 4, .keep = true, .words = "",   \
 				    COLUMN_SORTABLE(SORTS_UP, "FUNCTION by name")),                \
-		[FUNCTABLE_MODULE] = COLUMN_TEXT("MODULE", 11, 24, .words = "",                    \
-						 COLUMN_SORTABLE(SORTS_UP, "MODULE")),             \
-		[FUNCTABLE_SOURCE] = COLUMN_TEXT("SOURCE", 20, 32, .words = "line %s"),            \
+		[FUNCTABLE_CALLER] = COLUMN_TEXT("CALLED BY", 16, 60, .weight = 1, .rank = 3,      \
+						 .words = "mostly called by %s"),                  \
+		[FUNCTABLE_MODULE] =                                                               \
+			COLUMN_TEXT("MODULE", 11, 24, .words = "", .rank = 4, .from = 100,         \
+				    COLUMN_SORTABLE(SORTS_UP, "MODULE")),                          \
+		[FUNCTABLE_SOURCE] = COLUMN_TEXT("SOURCE", 20, 32, .words = "line %s", .rank = 6), \
 	}
 
 static const struct column columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BEFORE");
@@ -136,6 +139,9 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 			.total = found[i].total,
 			.before = found[i].before,
 			.before_of = found[i].before_of,
+			.caller = found[i].caller == QUERY_NONE
+					  ? NULL
+					  : names_get(t->names, p, found[i].caller),
 		};
 		t->sources |= func->file != NULL;
 	}
@@ -193,6 +199,10 @@ void functable_sort(struct functable *t)
 {
 	if (t->list.count)
 		qsort_r(t->rows, t->list.count, sizeof(*t->rows), row_compare, t);
+	t->most = 0;
+	for (size_t i = 0; i < t->list.count; i++)
+		if (t->rows[i].self > t->most)
+			t->most = t->rows[i].self;
 	for (size_t i = 0; t->list.held && i < t->list.count; i++)
 		if (t->rows[i].hash == t->cursor)
 			t->list.cursor = i;
@@ -273,6 +283,20 @@ static void cell_name(const struct functable_painter *p, const struct functable_
 		cell_say(c, "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
 }
 
+static void cell_caller(const struct functable_row *row, struct column_cell *c)
+{
+	char name[NAME_SHOWN];
+
+	if (!row->caller)
+		return;
+	names_show(row->caller, name, sizeof(name));
+	c->role = row->caller->kind == FUNC_END ? ROLE_BROKEN : ROLE_DIM;
+	if (c->g)
+		shortname_fit(c->g, name, c->width, c->text, sizeof(c->text));
+	else
+		cell_say(c, "%s", name);
+}
+
 /* "parse.c:42"; a name that is too long loses its beginning, not the number. */
 static void draw_source(const struct profile_func *func, struct grid *g, int row, int col,
 			int width)
@@ -315,8 +339,9 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case FUNCTABLE_BAR:
 		if (c->g)
-			grid_bar(c->g, c->y, c->col, c->width,
-				 ui_share_role(row->self, ui_heat(self)), self);
+			grid_eighths(c->g, c->y, c->col, c->width,
+				     ui_share_role(row->self, ui_heat(self)),
+				     share_of(row->self, p->t->most));
 		break;
 	case FUNCTABLE_KIND:
 		c->width = 1;
@@ -333,6 +358,10 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	case FUNCTABLE_FUNC:
 		c->width += c->last;
 		cell_name(p, row, c);
+		break;
+	case FUNCTABLE_CALLER:
+		c->width += c->last;
+		cell_caller(row, c);
 		break;
 	case FUNCTABLE_MODULE:
 		c->width += c->last;

@@ -17,11 +17,12 @@ enum functable_column {
 	FUNCTABLE_MARK,
 	FUNCTABLE_SELF,
 	FUNCTABLE_TOTAL,
+	FUNCTABLE_BAR,
 	FUNCTABLE_CHANGE,
 	FUNCTABLE_SAMPLES,
-	FUNCTABLE_BAR,
 	FUNCTABLE_KIND,
 	FUNCTABLE_FUNC,
+	FUNCTABLE_CALLER,
 	FUNCTABLE_MODULE,
 	FUNCTABLE_SOURCE,
 	FUNCTABLE_COLUMNS,
@@ -32,12 +33,14 @@ struct functable_row {
 	uint64_t hash;			 /* the same function in every refresh */
 	uint64_t self, total;
 	uint64_t before, before_of; /* self and all samples of the time before; 0: not compared */
+	const struct profile_func *caller; /* of names; NULL: none is known */
 };
 
 struct functable {
 	struct names *names;
 	struct functable_row *rows;
 	uint64_t samples; /* what 100 % is */
+	uint64_t most;	  /* self samples of the row that has most: what a full bar is */
 	bool sources;	  /* of some function the source line is known */
 	enum functable_column sorted;
 	bool inverted;

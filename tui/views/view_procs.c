@@ -62,7 +62,8 @@ struct procs {
 	enum procs_column sorted;
 	bool inverted;
 	int scroll;
-	int scroll_max; /* up to which the commands that are seen have more to show */
+	int command_cells; /* of the column of commands, when it was drawn */
+	int scroll_max;	   /* up to which the commands that are seen have more to show */
 	struct functable *below;
 	struct column columns[PROCS_COLUMNS]; /* by what the event's samples are shares of */
 	uint64_t slices;		      /* when the rows were made */
@@ -403,7 +404,8 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
 	draw_span(ui, v, g, top, width);
 	n = list_fit(&v->list, rows);
-	line.scroll = scroll_of(v, g, n, width[PROCS_COMMAND]);
+	v->command_cells = width[PROCS_COMMAND];
+	line.scroll = scroll_of(v, g, n, v->command_cells);
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, v->columns, PROCS_COLUMNS, width, procline_cell, &line,
 			    &v->rows.row[list_at(&v->list, i)]);
@@ -508,16 +510,16 @@ static void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
 	draw_between(ui, v, g, top + upper);
 }
 
-/* The command is what a row has least room for. */
+/* A command that its row had no room for. */
 static bool procs_details(const struct ui *ui, struct grid *g, int row)
 {
 	const struct procs *v = ui->state[VIEW_PROCS];
 	const struct procs_row *of = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
 	int col = 1;
 
-	if (!of)
+	if (!of || grid_width(g, of->proc->cmdline) < v->command_cells)
 		return false;
-	if (!ui->grouping)
+	if (!of->group)
 		col += grid_printf(g, row, 1, g->cols - 1, ROLE_TITLE, "%d ", (int)of->proc->pid);
 	grid_fit(g, row, col, g->cols - col, ROLE_TEXT, of->proc->cmdline);
 	return true;

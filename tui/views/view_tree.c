@@ -75,6 +75,7 @@ struct tree_view {
 	bool inverted;
 	struct openset open;
 	struct treerows rows;
+	uint64_t most; /* samples of the row that has most: what a full bar is */
 	struct list list;
 	uint64_t cursor; /* path under the cursor */
 	char about[128]; /* scope of the paths that are shown */
@@ -167,6 +168,10 @@ static int tree_sort(struct ui *ui)
 	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, &v->calls);
 	err = treerows_make(&v->rows, &v->calls, &v->open);
 	v->list.count = err ? 0 : v->rows.count;
+	v->most = 0;
+	for (size_t i = 0; i < v->list.count; i++)
+		if (v->rows.row[i].total > v->most)
+			v->most = v->rows.row[i].total;
 	if (v->list.held && v->list.count) {
 		size_t row = treerows_find(&v->rows, &v->calls, v->cursor);
 
@@ -322,7 +327,8 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	delta_text(&delta, g, text, sizeof(text));
 	grid_right(g, y, col, width[TREE_CHANGE] - 1, delta_role(&delta), text);
 	col += width[TREE_CHANGE];
-	grid_bar(g, y, col, width[TREE_BAR] - 1, heat, total);
+	grid_eighths(g, y, col, width[TREE_BAR] - 1, heat,
+		     v->most ? (double)row->total / (double)v->most : 0);
 	col += width[TREE_BAR];
 	end = col + width[TREE_CALLS] - (width[TREE_MODULE] != 0);
 	if (width[TREE_MODULE] && func)

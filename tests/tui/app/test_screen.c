@@ -153,6 +153,7 @@ static void zero_and_weigh(void **state)
 	struct typist *f = *state;
 
 	slices(f, 30, 0);
+	grid_resize(f->g, 30, 120);
 	type(f, "2");
 	assert_shows(f, "1000");
 	type(f, "m");

@@ -402,14 +402,15 @@ static void window_has_any_span(void **state)
 	struct typist *t = *state;
 
 	assert_shows(t, "last 10 s");
+	grid_resize(t->g, 30, 120);
 	type(t, "2");
-	assert_shows(t, "1000 [");
+	assert_shows(t, " 1000 u");
 	type(t, ":window 5\n");
 	assert_shows(t, "last 5 s");
-	assert_shows(t, "500 [");
+	assert_shows(t, " 500 u");
 	type(t, ":window 60\n");
 	assert_shows(t, "last 60 s");
-	assert_shows(t, "1200 [");
+	assert_shows(t, " 1200 u");
 	type(t, "m");
 	assert_shows(t, "[all since zero]");
 	type(t, "m");

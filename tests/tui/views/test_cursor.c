@@ -345,6 +345,7 @@ static void columns_sort(void **state)
 	assert_cursor_on(f, "7781");
 	type(f, ">g");
 	assert_cursor_on(f, "7781 app"); /* by USER */
+	grid_resize(f->g, 30, 118);
 	type(f, "2g");
 	assert_cursor_on(f, "ngx_parse_header");
 	type(f, "Sg");
@@ -352,12 +353,14 @@ static void columns_sort(void **state)
 	type(f, "Sg");
 	assert_cursor_on(f, "ngx_parse_header");
 	/* A long title gives way to the mark of the order. */
-	assert_shows(f, "SELF%▼  TOTAL% vs BEFORE SAMPLES");
+	assert_shows(f, "SELF%▼  TOTAL% BAR");
+	assert_shows(f, " vs BEFORE SAMPLES k/u FUNCTION");
 	type(f, ">>");
-	assert_shows(f, "SELF%  TOTAL% vs BEFOR▼ SAMPLES");
+	assert_shows(f, " vs BEFOR▼ SAMPLES k/u");
 	assert_shows(f, "sorted by change against before");
 	type(f, ">I");
-	assert_shows(f, "vs BEFORE SAMPLE▲ BAR");
+	assert_shows(f, "vs BEFORE SAMPLE▲ k/u");
+	grid_resize(f->g, 30, 100);
 	/* A column that the screen had no room for is there while rows are sorted by it. */
 	assert_hides(f, "THR");
 	type(f, "1>");

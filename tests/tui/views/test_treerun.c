@@ -374,7 +374,10 @@ static void what_is_under_the_cursor_is_said_once(void **state)
 		type(t, "2g");
 		assert_non_null(strstr(last_row(t), "self 40.0%  total 40.0%"));
 		type(t, "1g");
-		assert_non_null(strstr(last_row(t), " 10201 python3 hot.py"));
+		/* Its row has room for the command: the row says what to do next. */
+		assert_non_null(strstr(last_row(t),
+				       sizes[i].cols < 80 ? " 10201 python3 hot.py"
+							  : " Enter functions  4 callers  a code"));
 	}
 }
 
