@@ -46,6 +46,7 @@
 #include "tui/app/screenshot.h"
 #include "tui/symbolize/symbolize.h"
 #include "tui/screen/theme.h"
+#include "tui/ui/scrub.h"
 #include "tui/ui/themes.h"
 
 #define CELLS_MAX      50000
@@ -426,6 +427,12 @@ static int run(struct profile *profile, const struct options *options, struct ch
 	char error[1024] = "";
 
 	allow_descriptors();
+	/* Before the first slice: what is not kept by then is gone. */
+	if (!options->batch) {
+		profile_lock(profile);
+		profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
+		profile_unlock(profile);
+	}
 	if (options->replay)
 		err = player_new(profile, &player_options, &source, error, sizeof(error));
 	else

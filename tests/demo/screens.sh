@@ -27,6 +27,8 @@ session() {
     at kernel 26 100x30 '/ k e r n Enter Enter 5 c c'
     at convoy 33 100x30 '/ c o n v Enter Enter 4 *'
     at threads 33 100x30 'H'
+    at programs 33 100x30 'c'
+    at butterfly 26 100x30 '/ k e r n Enter f'
     at frozen 54 100x30 '3 z {'
     at difference 54 100x30 '3 z { B X / s o r t _ Enter'
     at difference-flame 54 100x30 '5 z { B X'

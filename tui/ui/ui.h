@@ -105,7 +105,7 @@ struct ui {
 	struct zoom zoom;
 	struct selection *selection; /* tags and filter. Owned */
 	struct search search;
-	struct chosen chosen; /* function */
+	struct chosen chosen;	    /* function */
 	struct pattern_watch watch; /* of search and filter: all that is matched at once */
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;

@@ -309,13 +309,14 @@ static int procs_sort(struct ui *ui)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-/* A full block is one CPU busy all the slice long, or the busiest when that is more. */
-static double history_scale(const struct ui *ui, const struct procs *v)
+/* A full block is one CPU busy all the slice long, or the busiest of those shown when that is more.
+ */
+static double history_scale(const struct ui *ui, const struct procs *v, int bars)
 {
 	double most = ui->header.last.frequency * (double)ui->header.last.elapsed / NS_PER_SEC;
 
 	for (size_t i = 0; i < v->list.count; i++)
-		for (int k = 0; k < PROC_HISTORY; k++)
+		for (int k = PROC_HISTORY - bars; k < PROC_HISTORY; k++)
 			if (v->rows.row[i].data.history[k] > most)
 				most = v->rows.row[i].data.history[k];
 	return most;
@@ -380,7 +381,7 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 {
 	unsigned int hidden = shows_groups(v) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS], n;
-	struct procline line = {ui, 0, history_scale(ui, v), v->rows.past, cpus(ui)};
+	struct procline line = {ui, 0, 0, v->rows.past, cpus(ui)};
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
@@ -404,6 +405,8 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
 	draw_span(ui, v, g, top, width);
 	n = list_fit(&v->list, rows);
+	if (width[PROCS_HISTORY])
+		line.most = history_scale(ui, v, width[PROCS_HISTORY] - 1);
 	v->command_cells = width[PROCS_COMMAND];
 	line.scroll = scroll_of(v, g, n, v->command_cells);
 	for (int i = 0; i < n; i++)

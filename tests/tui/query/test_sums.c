@@ -265,7 +265,8 @@ static void processes_are_the_same(void **state)
 			assert_int_equal(a->kernel_samples, b->kernel_samples);
 			assert_int_equal(a->walks, b->walks);
 			assert_int_equal(a->complete, b->complete);
-			/* Of the window and the time before it; more is kept by one of them only. */
+			/* Of the window and the time before it; more is kept by one of them only.
+			 */
 			assert_memory_equal(a->history + PROC_HISTORY - 20,
 					    b->history + PROC_HISTORY - 20,
 					    20 * sizeof(*a->history));
