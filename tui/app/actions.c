@@ -178,8 +178,7 @@ static unsigned int copy(struct ui *ui)
 /* Until the next key: long names take a while to read. */
 static unsigned int whole_name(struct ui *ui)
 {
-	const struct view_ops *view = view_get(ui);
-	const struct profile_func *func = view->function ? view->function(ui) : NULL;
+	const struct profile_func *func = func_under_cursor(ui);
 	char name[1100];
 
 	if (!func)

@@ -111,7 +111,7 @@ static unsigned int detach(struct ui *ui, const char *rest)
 static unsigned int save(struct ui *ui, const char *rest)
 {
 	(void)rest;
-	ui_notice(ui, "writes the settings");
+	ui_notice(ui, "saving the settings");
 	return UI_REDRAW | UI_SAVE;
 }
 

@@ -343,8 +343,9 @@ static void say_next(const struct ui *ui, struct grid *g, int row)
 	static const char *const groups[GROUPINGS] = {"group: none",	  "group: program",
 						      "group: container", "group: user",
 						      "group: tree",	  "group: CPU"};
+	const bool groups_of_processes = ui->grouping && ui->grouping != GROUP_TREE;
 	const struct hint hints[] = {
-		{ACTION_ZOOM, ACTION_NONE, "functions"},
+		{ACTION_ZOOM, ACTION_NONE, groups_of_processes ? "processes" : "functions"},
 		{ACTION_VIEW_4, ACTION_NONE, "callers"},
 		{ACTION_ANNOTATE, ACTION_NONE, "code"},
 		{ACTION_FREEZE, ACTION_NONE, "freeze"},

@@ -6,7 +6,7 @@
 
 #include "tui/screen/keys.h"
 
-#define IN_FUNCS VIEW_BIT(VIEW_FUNCS)
+#define IN_FUNCS (VIEW_BIT(VIEW_FUNCS) | VIEW_BIT(VIEW_PROCS)) /* the lower half of Procs */
 
 static const struct glossary_entry entries[] = {
 	{"CPU%", IN_PROCS, "time on CPUs, in percent of one CPU; 200 is two of them all the time"},
@@ -15,7 +15,7 @@ static const struct glossary_entry entries[] = {
 	{"PID", IN_PROCS | IN_UNWIND, "number of the process, or of the thread (H)"},
 	{"USER", IN_PROCS, "whom the process runs as"},
 	{"THR", IN_PROCS, "its threads"},
-	{"HISTORY", IN_PROCS, "CPU time of the last seconds, the newest on the right"},
+	{"HISTORY", IN_PROCS, "LAST 16 s: CPU time of the last seconds, the newest on the right"},
 	{"SMP/s", IN_PROCS | IN_UNWIND,
 	 "samples a second; of another event their share of how often it happened: FLT/s, faults"},
 	{"ON CPU", IN_PROCS, "where it was sampled, the most first (W turns this on)"},
@@ -24,17 +24,21 @@ static const struct glossary_entry entries[] = {
 	{"CONTAINER, UNIT", IN_PROCS, "the container or systemd unit it belongs to"},
 	{"COMMAND", IN_PROCS | IN_UNWIND, "its command line; in brackets: the name of one without"},
 	{"CALLED BY", IN_LISTS, "who called it in most of the samples that ended in it"},
-	{"SELF%", IN_NAMES, "samples that ended in this function itself"},
-	{"TOTAL%", IN_NAMES, "samples with this function on the stack: itself and what it called"},
+	{"SELF%", IN_PROCS | IN_NAMES, "samples that ended in this function itself"},
+	{"TOTAL%", IN_PROCS | IN_NAMES,
+	 "samples with this function on the stack: itself and what it called"},
 	{"PARENT%", IN_TREE, "as TOTAL%, of the samples of the row that it belongs to (%)"},
-	{"SAMPLES", IN_FUNCS | IN_TREE | IN_UNWIND, "the same as a number of samples"},
+	{"SAMPLES", IN_WINGS | IN_FUNCS | IN_TREE | IN_UNWIND, "the same as a number of samples"},
 	{"vs BEFORE", IN_FUNCS,
 	 "change of SELF% against the time just before the window, in points"},
-	{"vs BASE", IN_LISTS | IN_TREE, "change against the baseline (B), in points (X shows it)"},
-	{"BAR", IN_FUNCS | IN_TREE | IN_UNWIND, "the share as a bar"},
-	{"k/u", IN_FUNCS, "k: kernel, u: user, i: inlined into its caller, j: made at run time"},
+	{"vs BASE", IN_LISTS | IN_TREE | IN_WINGS,
+	 "change against the baseline (B), in points (X shows it)"},
+	{"BAR", IN_WINGS | IN_FUNCS | IN_TREE | IN_UNWIND, "the share as a bar"},
+	{"k/u", IN_WINGS | IN_FUNCS,
+	 "k: kernel, u: user, i: inlined into its caller, j: made at run time"},
 	{"FUNCTION", IN_FUNCS, "its name"},
-	{"MODULE", IN_FUNCS | IN_TREE, "the program, library or kernel module it is from"},
+	{"MODULE", IN_FUNCS | IN_TREE | IN_WINGS,
+	 "the program, library or kernel module it is from"},
 	{"SOURCE", IN_FUNCS, "its hottest line, where debug information tells it"},
 	{"CALL TREE", VIEW_BIT(VIEW_TREE), "functions, each below the one that called it"},
 	{"EXECUTED, CALLED BY", VIEW_BIT(VIEW_CALLERS),
@@ -62,6 +66,8 @@ static const struct glossary_entry entries[] = {
 	{"/s", IN_UNWIND, "the same in a second"},
 	{"GUESSED", IN_UNWIND, "complete, if a frame pointer of zero is what it seems to be"},
 	{"MOSTLY", IN_UNWIND, "why most of the others ended early"},
+	{"SHARE%", IN_WINGS, "part of the function's samples that came from there, or went there"},
+	{"CALLERS AND CALLEES", IN_WINGS, "above the function who called it, below what it called"},
 	{"SHARE%", IN_UNWIND, "of all stacks of what is looked at"},
 	{"WHAT HAPPENED", IN_UNWIND, "how the walks ended, or what was lost"},
 	{"WHAT IT MEANS", IN_UNWIND, "and what helps"},

@@ -207,9 +207,10 @@ static void memory(struct helpwriter *w, const struct help_subject *s)
 
 int helptext_make(struct helptext *text, const struct help_subject *subject, int width)
 {
-	static const char *const names[VIEW_COUNT] = {[VIEW_FRAME] = "code",
+	static const char *const names[VIEW_KEYS_COUNT] = {[VIEW_FRAME] = "code",
+							   [VIEW_BUTTERFLY] = "Butterfly",
 #define HELPTEXT_VIEW(id, number, title, name) [VIEW_##id] = (title),
-						      VIEW_LIST(HELPTEXT_VIEW)
+							   VIEW_LIST(HELPTEXT_VIEW)
 #undef HELPTEXT_VIEW
 	};
 	struct helpwriter w = {text, width, 0};

@@ -54,6 +54,7 @@ static const struct {
 	{"filter-user", "[USER]"},  {"filter-cgroup", "[NAME]"}, {"limit", "[PERCENT]"},
 	{"depth", "[LEVEL]"},	    {"event", "[NAME]"},	 {"reset", "[all or N]"},
 	{"picture", "[FILE]"},	    {"write", "[FILE]"},	 {"jump", "[TIME]"},
+	{"record", "[FILE]"},	    {"butterfly", "[FUNCTION]"}, {"syntax", "[intel or att]"},
 };
 
 static const char *argument_of(const char *name)

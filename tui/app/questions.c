@@ -76,10 +76,10 @@ static unsigned int reset(struct ui *ui, const char *text)
 		ui_notice(ui, "this is a recording: its shards cannot be reset");
 	} else if (strcmp(text, "all") == 0) {
 		ui_post(ui, SOURCE_RESET_SHARDS, "");
-		ui_notice(ui, "resets all shards");
+		ui_notice(ui, "resetting all shards");
 	} else if (text[0] && strlen(text) < 6 && strspn(text, "0123456789") == strlen(text)) {
 		ui_post(ui, SOURCE_RESET_SHARD, text);
-		ui_notice(ui, "resets shard %s", text);
+		ui_notice(ui, "resetting shard %s", text);
 	} else if (text[0]) {
 		ui_notice(ui, "'%s' is neither a number nor \"all\"; nothing was reset", text);
 	}

@@ -108,7 +108,7 @@ enum keycode {
 	X(TREE_DEPTH, "depth", "D", IN_TREE, "", "open the tree down to a level (asks)")           \
 	X(HOTTEST_LEAF, "hottest-leaf", "p", IN_CALLS, "",                                         \
 	  "go to the frame with most samples of its own")                                          \
-	X(WHOLE_NAME, "whole-name", "s", IN_NAMES, "", "show the whole name of the function")      \
+	X(WHOLE_NAME, "whole-name", "s", IN_FRAMES, "", "show the whole name of the function")     \
 	X(FLIP, "flip", "b", IN_CALLS, "", "switch between callees and callers")                   \
 	X(CYCLE, "cycle", "F5", IN_FRAMES, "Tree",                                                 \
 	  "Tree, Callers and Flame of the same samples, in turn")                                  \

@@ -30,10 +30,9 @@ static void show_cursor(struct list *list)
 
 void list_select(struct list *list, size_t row)
 {
-	if (list->cursor != row || !list->held)
+	if (list->cursor != row || !list->chosen)
 		list->scrolled = true;
 	list->cursor = row;
-	list->held = true;
 	list->chosen = true;
 	list_settle(list, list->page);
 }
@@ -98,7 +97,6 @@ void list_restore(struct list *list, const struct list *copy)
 {
 	list->cursor = copy->cursor;
 	list->top = copy->top;
-	list->held = copy->held;
 	list->chosen = copy->chosen;
 	list->scrolled = copy->scrolled;
 	/* `top` may be of rows that come back with the next load. */
@@ -139,7 +137,7 @@ void list_mark(const struct list *list, struct grid *g, int top, int n, bool act
 	int row = top + 1 + line;
 	const struct gridcell *mark;
 
-	if (line >= n || row >= g->rows)
+	if (n < 1 || line >= n || row >= g->rows)
 		return;
 	mark = &g->cells[row * g->cols];
 	grid_put(g, row, g->cols > 1 && mark[0].ch != ' ' && mark[1].ch == ' ', 1, ROLE_CURSOR,

@@ -23,8 +23,7 @@ struct list {
 	size_t cursor; /* < count, or 0 */
 	size_t top;    /* first row shown */
 	size_t page;   /* rows that were shown last, at least 1 */
-	bool held;     /* the cursor belongs to its item; before, to the first row */
-	bool chosen;   /* by a key */
+	bool chosen;   /* by a key: the cursor belongs to its item; before, to the first row */
 	bool pins;     /* the view draws the rows that list_at names */
 	bool scrolled; /* by the user: the window goes where the cursor goes */
 };

@@ -103,7 +103,8 @@ size_t attach_find(const struct ui *ui, uint64_t *serial, size_t count,
 	regex_t regex;
 	size_t i;
 
-	if (!a->word[0] || a->serial == *serial || ui->now > a->until || ui->grouping ||
+	if (!a->word[0] || a->serial == *serial || ui->now > a->until ||
+	    (ui->grouping && ui->grouping != GROUP_TREE) ||
 	    regcomp(&regex, a->word, REG_EXTENDED | REG_NOSUB))
 		return count;
 	for (i = 0; i < count; i++) {

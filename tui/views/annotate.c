@@ -259,7 +259,8 @@ static unsigned int annotate_find(struct ui *ui, int step, bool here)
 			LIST_FIND(&a->cfi_list, step, here, i,
 				  search_matches(ui, a->shown->cfi->lines[i].text));
 	else if (found)
-		found = a->moved = LIST_FIND(&a->list, step, here, i, row_matches(ui, a, i));
+		found = LIST_FIND(&a->list, step, here, i, row_matches(ui, a, i));
+	a->moved |= found && !a->cfi;
 	return found ? UI_REDRAW : 0;
 }
 

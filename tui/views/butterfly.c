@@ -142,7 +142,7 @@ static void place_cursor(struct wings *w, size_t was)
 	struct list *list = &w->list;
 	size_t down = w->at > was ? w->at - was : 0, up = was > w->at ? was - w->at : 0;
 
-	list->held = list->chosen = true;
+	list->chosen = true;
 	list->cursor = w->at;
 	for (size_t i = 0; i < list->count; i++)
 		if (w->rows[i].key == w->cursor)
@@ -332,6 +332,20 @@ static unsigned int butterfly_find(struct ui *ui, int step, bool here)
 	return UI_REDRAW;
 }
 
+static unsigned int butterfly_place(struct ui *ui, struct view_place *place, bool back)
+{
+	struct wings *w = wings_of(ui);
+
+	if (!back) {
+		place->list[0] = w->list;
+		place->id[0] = w->cursor;
+		return 0;
+	}
+	list_restore(&w->list, &place->list[0]);
+	w->cursor = place->id[0];
+	return UI_REDRAW;
+}
+
 /* --- opening and closing ------------------------------------------------------------------- */
 
 static void wings_free(struct wings *w)
@@ -356,6 +370,7 @@ static const struct overlay_ops butterfly_ops = {
 	.load = butterfly_load,
 	.function = butterfly_function,
 	.find = butterfly_find,
+	.place = butterfly_place,
 	.plain = butterfly_plain,
 	.close = butterfly_close,
 	.keys = VIEW_BUTTERFLY,

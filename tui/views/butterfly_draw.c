@@ -6,6 +6,7 @@
 #include "tui/screen/delta.h"
 #include "tui/screen/hints.h"
 #include "tui/ui/plain_list.h"
+#include "tui/ui/shortname.h"
 #include "tui/util/share.h"
 #include "tui/views/butterfly_priv.h"
 

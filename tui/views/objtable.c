@@ -192,12 +192,11 @@ int objtable_load(struct objtable *t, const struct inventory *inventory, int sha
 	}
 	if (t->list.count)
 		qsort_r(t->rows, t->list.count, sizeof(*t->rows), compare, t);
-	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+	for (size_t i = 0; t->list.chosen && i < t->list.count; i++)
 		if (t->rows[i].object->id == t->id)
 			t->list.cursor = i;
 	t->list.pins = true;
 	list_follow(&t->list);
-	t->list.held = t->list.count != 0;
 	objtable_hold(t);
 	return err;
 }

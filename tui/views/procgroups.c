@@ -34,7 +34,8 @@ const char *procgroups_text(const struct ui *ui, const struct profile_proc *proc
 					      : proc->comm;
 }
 
-/* --- who counts in which row ----------------------------------------------------------------- */
+/* --- which process counts in which row
+ * ----------------------------------------------------------------- */
 
 struct member {
 	const struct profile_proc *proc;
@@ -119,11 +120,11 @@ static void settle(struct forming *f, const struct member *members, size_t n)
 	g->folded[f->mixed] = g->mixed[f->mixed] = false;
 }
 
-static bool is_alone(const struct ui *ui, const struct member *m)
+static bool is_alone(const struct ui *ui, const struct member *m, bool unfolded)
 {
 	if (ui->grouping && ui->grouping != GROUP_TREE)
 		return false;
-	return !m->exited || !filter_keeps_proc(&ui->selection->filter, m->proc);
+	return unfolded || !m->exited || !filter_keeps_proc(&ui->selection->filter, m->proc);
 }
 
 int procgroups_make(struct procgroups *g, const struct ui *ui, const struct profile *p,
@@ -160,8 +161,7 @@ int procgroups_make(struct procgroups *g, const struct ui *ui, const struct prof
 		m->exited = procgroups_exited(ui, m->proc);
 		m->sampled = g->samples[id] > 0;
 		m->text = procgroups_text(ui, m->proc);
-		m->alone = (m->exited && (unfolded || (keep && keep(m->proc, arg)))) ||
-			   is_alone(ui, m);
+		m->alone = is_alone(ui, m, unfolded || (keep && keep(m->proc, arg)));
 		n++;
 	}
 	qsort(members, n, sizeof(*members), by_text);

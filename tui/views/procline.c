@@ -95,12 +95,13 @@ static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 	unsigned long long minutes = seconds / 60, hours = minutes / 60;
 	char age[40];
 
-	if (minutes < 2)
-		snprintf(age, sizeof(age), "%llu s", (unsigned long long)seconds);
-	else if (hours < 2)
-		snprintf(age, sizeof(age), "%llu min", minutes);
+	if (!minutes)
+		snprintf(age, sizeof(age), "%llus", (unsigned long long)seconds);
+	else if (!hours)
+		snprintf(age, sizeof(age), "%llum%02llus", minutes,
+			 (unsigned long long)seconds % 60);
 	else
-		snprintf(age, sizeof(age), "%llu h", hours);
+		snprintf(age, sizeof(age), "%lluh%02llum", hours, minutes % 60);
 	snprintf(to, size, "exited %s ago", age);
 	if ((int)strlen(to) > width)
 		snprintf(to, size, "exited %s", age);
@@ -180,6 +181,8 @@ static void cell_pid(const struct ui *ui, const struct procs_row *row, struct co
 	c->role = row->data.tid ? ROLE_DIM : ROLE_TEXT;
 	if (ui->grouping == GROUP_CPU && row->data.cpu)
 		cell_say(c, "cpu%u", row->data.cpu - 1);
+	else if (row->group && !row->members)
+		cell_say(c, "-");
 	else if (row->group && row->members != 1)
 		cell_say(c, "%s%u", c->g && c->g->ascii ? "x" : "×", row->members);
 	else if (row->group)

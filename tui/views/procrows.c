@@ -203,6 +203,8 @@ static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile 
 	if (!err)
 		err = add_procs(rows, p, &q);
 	/* The row of a CPU likewise. */
+	for (size_t i = 0; i < rows->nprocs; i++)
+		rows->row[i].group = true;
 	for (size_t i = 0; i < rows->nprocs; i++) {
 		const struct proc_row *data = &rows->wholes[i];
 		struct profile_proc *row = &rows->procs[i];
@@ -286,7 +288,7 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 	if (!err)
 		err = load_owned(ui, rows, p, &q);
 	if (!err && rows->tree)
-		return proctree_make(rows, p);
+		return proctree_make(rows, ui, p);
 	if (!err)
 		err = load_places(ui, rows, p, false, 0);
 	if (err || !rows->threads)
@@ -297,13 +299,11 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 	return err ? err : load_places(ui, rows, p, true, nprocs);
 }
 
-static int by_process(const void *a, const void *b)
+static int by_proc_id(const void *a, const void *b)
 {
-	const struct procs_row *x = a, *y = b;
+	const struct proc_row *x = a, *y = b;
 
-	if (x->proc->pid != y->proc->pid)
-		return x->proc->pid < y->proc->pid ? -1 : 1;
-	return (x->proc->image > y->proc->image) - (x->proc->image < y->proc->image);
+	return (x->proc > y->proc) - (x->proc < y->proc);
 }
 
 /* Keeps the rows of processes that have a sample with what the filter looks for. */
@@ -318,23 +318,14 @@ static int judge_by_stacks(struct ui *ui, struct procrows *rows, const struct pr
 	q.threads = false;
 	if (!err)
 		err = query_procs(p, &q, &found, &count);
-	if (rows->count)
-		qsort(rows->row, rows->count, sizeof(*rows->row), by_process);
-	for (size_t i = 0; i < rows->count; i++)
-		rows->row[i].kept = false;
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_proc *proc = query_proc(p, found[i].proc);
-		struct procs_row key = {.proc = proc}, *row;
+	if (count)
+		qsort(found, count, sizeof(*found), by_proc_id);
+	/* With their threads. Rows stay where they are: the tree goes by their numbers. */
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct proc_row key = {.proc = rows->row[i].data.proc}, *at;
 
-		if (!proc || !found[i].samples)
-			continue;
-		row = bsearch(&key, rows->row, rows->count, sizeof(*rows->row), by_process);
-		/* With its threads. */
-		for (struct procs_row *r = row; r && r >= rows->row && !by_process(r, &key); r--)
-			r->kept = true;
-		for (struct procs_row *r = row;
-		     r && r < rows->row + rows->count && !by_process(r, &key); r++)
-			r->kept = true;
+		at = !err && count ? bsearch(&key, found, count, sizeof(*found), by_proc_id) : NULL;
+		rows->row[i].kept = at && at->samples;
 	}
 	free(found);
 	return err;
@@ -353,19 +344,32 @@ static bool keeps_group(const struct ui *ui, const struct procs_row *row)
 	return filter_keeps_text(&ui->selection->filter, text);
 }
 
+/* A word without a column is looked for in the processes of a group as well. */
+static bool keeps_member(const struct filter *filter, const struct procrows *rows,
+			 const struct procs_row *row, const struct profile *p)
+{
+	const struct procgroups *g = &rows->groups;
+
+	for (uint32_t id = 0; filter->of == FILTER_OF_ROW && id < g->count; id++) {
+		const struct profile_proc *proc = query_proc(p, id);
+
+		if (proc && g->samples[id] && g->owners[id] == row->data.proc &&
+		    filter_keeps_proc(filter, proc))
+			return true;
+	}
+	return false;
+}
+
 /* Which rows the filter keeps, also of those that were there when the view froze. */
 static int judge_rows(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
 	const struct filter *filter = &ui->selection->filter;
 	int err = 0;
 
-	if (rows->tree) {
+	if (ui->grouping && !rows->tree) {
 		for (size_t i = 0; i < rows->count; i++)
-			rows->row[i].kept = true;
-		proctree_judge(rows, filter);
-	} else if (ui->grouping) {
-		for (size_t i = 0; i < rows->count; i++)
-			rows->row[i].kept = keeps_group(ui, &rows->row[i]);
+			rows->row[i].kept = keeps_group(ui, &rows->row[i]) ||
+					    keeps_member(filter, rows, &rows->row[i], p);
 	} else if (filter->set && (filter->of == FILTER_OF_FUNC || filter->of == FILTER_OF_END)) {
 		err = rows->count ? judge_by_stacks(ui, rows, p) : 0;
 	} else {
@@ -373,6 +377,8 @@ static int judge_rows(struct ui *ui, struct procrows *rows, const struct profile
 			rows->row[i].kept =
 				rows->row[i].group || filter_keeps_proc(filter, rows->row[i].proc);
 	}
+	if (rows->tree)
+		proctree_keep_parents(rows);
 	rows->kept = 0;
 	for (size_t i = 0; i < rows->count; i++) {
 		struct procs_row row;

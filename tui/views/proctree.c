@@ -175,6 +175,9 @@ static void add_up(struct proc_row *to, const struct proc_row *from)
 	to->rate += from->rate;
 	if (from->before_cpu >= 0)
 		to->before_cpu = (to->before_cpu < 0 ? 0 : to->before_cpu) + from->before_cpu;
+	to->before_samples += from->before_samples;
+	to->full = to->full > 0 ? to->full : from->full;
+	to->before_full = to->before_full > 0 ? to->before_full : from->before_full;
 	for (int i = 0; i < PROC_HISTORY; i++) {
 		unsigned int sum = to->history[i] + from->history[i];
 
@@ -241,7 +244,7 @@ static int drop_rows(struct procrows *rows)
 	return 0;
 }
 
-int proctree_make(struct procrows *rows, const struct profile *p)
+int proctree_make(struct procrows *rows, const struct ui *ui, const struct profile *p)
 {
 	struct making m = {.rows = rows, .p = p};
 	const size_t sampled = rows->count;
@@ -252,7 +255,7 @@ int proctree_make(struct procrows *rows, const struct profile *p)
 
 		row->node = (uint32_t)i;
 		row->parent = NONE;
-		if (!row->group && !row->proc->exited)
+		if (!row->group && !procgroups_exited(ui, row->proc))
 			m.known[m.nknown++] = (struct by_pid){row->proc->pid, row->node};
 	}
 	if (!err)
@@ -268,21 +271,13 @@ int proctree_make(struct procrows *rows, const struct profile *p)
 	return err ? err : sum_rows(rows);
 }
 
-void proctree_judge(struct procrows *rows, const struct filter *filter)
+void proctree_keep_parents(struct procrows *rows)
 {
-	if (!filter->set)
-		return;
 	/* Numbers of nodes are those of rows until these are sorted. */
 	for (size_t i = 0; i < rows->count; i++)
-		rows->row[i].kept = false;
-	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t at = (uint32_t)i;
-
-		if (!filter_keeps_proc(filter, rows->row[i].proc))
-			continue;
-		for (; at != NONE && !rows->row[at].kept; at = rows->row[at].parent)
+		for (uint32_t at = rows->row[i].kept ? rows->row[i].parent : NONE;
+		     at != NONE && !rows->row[at].kept; at = rows->row[at].parent)
 			rows->row[at].kept = true;
-	}
 }
 
 /* --- order ----------------------------------------------------------------------------------- */

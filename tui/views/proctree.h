@@ -8,14 +8,13 @@
  * child or several branches.
  */
 
-#include "tui/ui/filter.h"
 #include "tui/views/procline.h"
 
-/* Adds rows of parents and sums; rows are of living processes, apart from groups. The profile's
- * lock is held. -ENOMEM. */
-int proctree_make(struct procrows *rows, const struct profile *p);
-/* Keeps the rows that the filter keeps, and their parents. */
-void proctree_judge(struct procrows *rows, const struct filter *filter);
+/* Adds rows of parents, and sums. Parents are processes that live in the moment that is shown. The
+ * profile's lock is held. -ENOMEM. */
+int proctree_make(struct procrows *rows, const struct ui *ui, const struct profile *p);
+/* Keeps the parents of rows that are kept; to be called before they are sorted. */
+void proctree_keep_parents(struct procrows *rows);
 /* Sorts siblings by the comparison, and puts each below its parent. -ENOMEM. */
 int proctree_sort(struct procrows *rows, int (*compare)(const void *a, const void *b, void *arg),
 		  void *arg);

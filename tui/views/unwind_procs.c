@@ -119,6 +119,7 @@ static bool place_cursor(struct unwind_procs *t)
 		if (found)
 			t->list.cursor = i;
 	}
+	t->list.pins = true;
 	list_settle(&t->list, t->list.page);
 	return found;
 }
@@ -276,7 +277,7 @@ void unwind_procs_draw(const struct ui *ui, struct unwind_procs *t, struct grid 
 		       t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
-		draw_scope(ui, t, t->scopes[t->list.top + (size_t)i], g, top + 1 + i, width);
+		draw_scope(ui, t, t->scopes[list_at(&t->list, i)], g, top + 1 + i, width);
 	list_draw_range(&t->list, g, top);
 	list_draw_scroll(&t->list, g, top + 1, n, g->cols - 1);
 	list_mark(&t->list, g, top, n, true);

@@ -77,7 +77,7 @@ static void settle(struct unwind_reasons *t, const struct walk_ends *e)
 	t->seconds = (double)e->health.elapsed / 1e9;
 	if (t->list.count)
 		qsort_r(t->rows, t->list.count, sizeof(*t->rows), row_compare, t);
-	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+	for (size_t i = 0; t->list.chosen && i < t->list.count; i++)
 		if (t->rows[i].hash == t->hash)
 			t->list.cursor = i;
 	t->list.pins = true;

@@ -203,7 +203,7 @@ void functable_sort(struct functable *t)
 	for (size_t i = 0; i < t->list.count; i++)
 		if (t->rows[i].self > t->most)
 			t->most = t->rows[i].self;
-	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+	for (size_t i = 0; t->list.chosen && i < t->list.count; i++)
 		if (t->rows[i].hash == t->cursor)
 			t->list.cursor = i;
 	list_follow(&t->list);
@@ -458,7 +458,7 @@ static int funcs_sort(struct ui *ui)
 		list_anew(&t->list);
 	hold(t);
 	if (ui->follow)
-		t->list.held = t->list.chosen = t->list.scrolled = t->list.count != 0;
+		t->list.chosen = t->list.scrolled = t->list.count != 0;
 	return 0;
 }
 

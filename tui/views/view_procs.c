@@ -123,7 +123,10 @@ static const struct profile_proc *proc_of_row(const void *rows, size_t i)
 /* The busiest that is still there. */
 static size_t first_alive(const struct ui *ui, const struct procs *v)
 {
-	for (size_t i = 0; i < v->list.count && i < v->list.page; i++)
+	/* Before anything was drawn there is no page. */
+	const size_t page = v->list.page ? v->list.page : v->list.count;
+
+	for (size_t i = 0; i < v->list.count && i < page; i++)
 		if (!procgroups_exited(ui, v->rows.row[i].proc))
 			return i;
 	return 0;
@@ -594,7 +597,8 @@ static unsigned int enter_group(struct ui *ui, struct procs *v, const struct pro
 
 	if (proc->exited) {
 		v->rows.unfolded = true;
-		ui->grouping = GROUP_NONE;
+		if (ui->grouping != GROUP_TREE)
+			ui->grouping = GROUP_NONE;
 		ui_notice(ui, "a row for each process that has exited; Esc or c folds them again");
 		return UI_RELOAD;
 	}

@@ -172,7 +172,7 @@ static int tree_sort(struct ui *ui)
 	for (size_t i = 0; i < v->list.count; i++)
 		if (v->rows.row[i].total > v->most)
 			v->most = v->rows.row[i].total;
-	if (v->list.held && v->list.count) {
+	if (v->list.chosen && v->list.count) {
 		size_t row = treerows_find(&v->rows, &v->calls, v->cursor);
 
 		found = row < v->list.count;
@@ -183,8 +183,6 @@ static int tree_sort(struct ui *ui)
 	list_follow(&v->list);
 	if (v->list.cursor < v->list.count)
 		v->cursor = v->rows.row[v->list.cursor].path;
-	if (ui->header.slices > 1 && v->list.count)
-		v->list.held = true;
 	return err;
 }
 
@@ -308,7 +306,8 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
 	double total = row_share(ui, v, row, row->total);
 	const enum role heat = ui_share_role(row->total, ui_heat(total));
-	const struct delta delta = row->small ? delta_none() : calltree_delta(&v->calls, row->node);
+	const struct delta delta =
+		row->small ? delta_none() : calltree_delta(&v->calls, row->run.first);
 	int col = width[TREE_MARK];
 	char text[64];
 	int end;
@@ -352,7 +351,8 @@ static void draw_details(const struct tree_view *v, struct grid *g, int top)
 	const struct tree_row *row = &v->rows.row[v->list.cursor];
 	const struct profile_func *func = calltree_func(&v->calls, row->node);
 	const struct tree_node *node = &v->calls.tree.nodes[row->node];
-	const struct tree_node *parent = &v->calls.tree.nodes[node->parent];
+	const struct tree_node *first = &v->calls.tree.nodes[row->run.first];
+	const struct tree_node *parent = &v->calls.tree.nodes[first->parent];
 	char name[512], text[32];
 
 	names_show(func, name, sizeof(name));
@@ -420,7 +420,7 @@ static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
 
 	if (row->small || (!row->open && !row->closed))
 		return 0;
-	v->list.held = v->list.chosen = true;
+	v->list.chosen = true;
 	if (openset_put(&v->open, row->path, open))
 		ui_notice(ui, "out of memory");
 	return UI_RESORT;
@@ -443,7 +443,7 @@ static unsigned int unfold(struct ui *ui, bool unfolded)
 		ui_notice(ui, "out of memory");
 	if (unfolded)
 		v->cursor = v->calls.tree.nodes[row->run.first].path;
-	v->list.held = v->list.chosen = true;
+	v->list.chosen = true;
 	return UI_RESORT;
 }
 
@@ -475,7 +475,7 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 	case ACTION_TREE_SUBTREE:
 		if (row->small)
 			return 0;
-		v->list.held = v->list.chosen = true;
+		v->list.chosen = true;
 		treerows_open(&v->calls, &v->open, row->node);
 		return UI_RESORT;
 	case ACTION_ZOOM_MODULE:
@@ -493,7 +493,7 @@ static void close_below(struct tree_view *v, uint32_t levels)
 	size_t row = v->list.cursor;
 
 	openset_depth(&v->open, levels);
-	v->list.held = v->list.chosen = true;
+	v->list.chosen = true;
 	if (!v->list.count)
 		return;
 	while (v->rows.row[row].parent &&
@@ -547,7 +547,7 @@ static unsigned int go_deep(struct ui *ui, uint32_t node)
 	for (uint32_t up = nodes[node].parent; up && !err; up = nodes[up].parent)
 		err = open_found(ui, v, up);
 	v->cursor = nodes[node].path;
-	v->list.held = v->list.chosen = true;
+	v->list.chosen = true;
 	if (!err)
 		err = treerows_make(&v->rows, &v->calls, &v->open);
 	v->list.count = err ? 0 : v->rows.count;
@@ -591,7 +591,7 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 	switch (action) {
 	case ACTION_TREE_ALL:
 		openset_reset(&v->open, OPENSET_ALL);
-		v->list.held = v->list.chosen = true;
+		v->list.chosen = true;
 		return UI_RESORT;
 	case ACTION_TREE_NONE:
 	case ACTION_TREE_DEPTH:

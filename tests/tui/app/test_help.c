@@ -220,6 +220,19 @@ static void matches_are_marked(void **state)
 	assert_shows(t, "nothing to search for");
 }
 
+/* Help is asked for over a view as well. */
+static void the_butterfly_has_help(void **state)
+{
+	struct typist *t = *state;
+
+	slices(t, 12, 0);
+	type(t, "2f?");
+	assert_shows(t, "This view: Butterfly");
+	for (int i = 0; i < 30 && !strstr(screen(t), "CALLERS AND CALLEES"); i++)
+		ui_key(t->ui, KEYCODE_PAGE_DOWN);
+	assert_shows(t, "CALLERS AND CALLEES");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +240,7 @@ int main(void)
 		SHARES_TEST(a_wide_screen_has_two_columns),
 		SHARES_TEST(each_key_stands_once),
 		SHARES_TEST(every_column_is_told),
+		SHARES_TEST(the_butterfly_has_help),
 		SHARES_TEST(help_is_searched),
 		SHARES_TEST(matches_are_marked),
 	};

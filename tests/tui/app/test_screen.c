@@ -401,20 +401,21 @@ static void filters_and_exits_are_marked(void **state)
 	ui_refresh(f->ui);
 	assert_shows(f, "z    18.9 ");
 	assert_shows(f, "  7781 ");
-	assert_shows(f, "exited 4 s ago");
+	assert_shows(f, "exited 4s ago");
 	assert_shows(f, "+    45.5 ");
 	assert_shows(f, "    5310 ");
 	assert_shows(f, "attached 1/231");
 	/* Of a column that is short of room the age goes before a word of it is cut. */
 	f->ui->now = MACHINE_NOW + 119 * MACHINE_SECOND;
-	assert_shows(f, "exited 119 s ago");
+	assert_shows(f, "exited 1m59s ago");
 	f->ui->now = MACHINE_NOW + 7000 * MACHINE_SECOND;
-	assert_shows(f, "exited 116 min ago");
+	assert_shows(f, "exited 1h56m ago");
 	f->ui->now = MACHINE_NOW + 7200 * MACHINE_SECOND;
-	assert_shows(f, "exited 2 h ago");
+	assert_shows(f, "exited 2h00m ago");
 	for (int cols = 60; cols < 200; cols++) {
-		static const char *const cut[] = {" 2\u2026",	 " 2 \u2026",	 " 2 h\u2026",
-						  " 2 h \u2026", " 2 h a\u2026", " 2 h ag\u2026"};
+		static const char *const cut[] = {
+			" 2\u2026",	 " 2h\u2026",	   " 2h0\u2026",     " 2h00\u2026",
+			" 2h00m \u2026", " 2h00m a\u2026", " 2h00m ag\u2026"};
 
 		grid_resize(f->g, 24, cols);
 		for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
@@ -520,7 +521,7 @@ static void exits_in_a_recording_age_by_what_is_played(void **state)
 	profile_unlock(f->feed.p);
 	f->ui->now = f->feed.time + 3600 * MACHINE_SECOND;
 	ui_refresh(f->ui);
-	assert_shows(f, "exited 2 s ago");
+	assert_shows(f, "exited 2s ago");
 	assert_shows(f, "every 5.0 s");
 }
 

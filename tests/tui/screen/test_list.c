@@ -38,7 +38,7 @@ static void keys_stay_inside(void **state)
 
 static void cursor_is_on_the_first_row_until_a_key_moves_it(void **state)
 {
-	struct list list = {.count = 25, .page = 10, .held = true};
+	struct list list = {.count = 25, .page = 10};
 
 	(void)state;
 	list.cursor = 1; /* where its item went */
@@ -95,7 +95,7 @@ static void chosen_item_is_followed(void **state)
 
 	(void)state;
 	list_move(&list, ACTION_DOWN);
-	assert_true(list.held);
+	assert_true(list.chosen);
 	list.cursor = 20;
 	list_follow(&list);
 	assert_int_equal(list.cursor, 20);

@@ -90,18 +90,18 @@ static void ages_are_those_of_the_moment(void **state)
 	for (int i = 0; i < 4; i++)
 		second(t, 0);
 	grid_resize(t->g, 30, 100);
-	assert_shows(t, "exited 5 s ago");
+	assert_shows(t, "exited 5s ago");
 	type(t, "z");
 	t->ui->now += 7 * MACHINE_SECOND;
 	ui_refresh(t->ui);
-	assert_shows(t, "exited 5 s ago");
+	assert_shows(t, "exited 5s ago");
 	type(t, ",,,");
-	assert_shows(t, "exited 2 s ago");
+	assert_shows(t, "exited 2s ago");
 	type(t, "{");
 	assert_hides(t, "exited");
 	assert_hides(t, "\nz"); /* it ran then */
 	type(t, "Z");
-	assert_shows(t, "exited 12 s ago");
+	assert_shows(t, "exited 12s ago");
 }
 
 /* Of a recording nothing is sampled, and nothing is asked that is refused then. */
@@ -291,6 +291,7 @@ static void a_range_is_weighed_alone(void **state)
 {
 	struct typist *t = *state;
 
+	grid_resize(t->g, 30, 120);
 	spike(t);
 	type(t, "2");
 	type(t, "M");
@@ -357,6 +358,7 @@ static void three_ways_to_weigh(void **state)
 	double postgres = 0;
 	char samples[16];
 
+	grid_resize(t->g, 30, 120);
 	spike(t);
 	type(t, "2");
 	assert_shows(t, " 2400 ");

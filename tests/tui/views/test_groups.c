@@ -267,6 +267,127 @@ static void the_tree_puts_parents_above_with_sums(void **state)
 	(void)state;
 }
 
+/* The family of above; returns with the tree on the screen. */
+static void feed_family(struct crowd *c, struct typist *t)
+{
+	static const struct profile_parent parents[] = {{400, 1, "bash"}};
+
+	crowd_open(c, t, 5);
+	profile_lock(t->feed.p);
+	assert_int_equal(profile_parents(t->feed.p, parents, 1), 0);
+	profile_unlock(t->feed.p);
+	crowd_names(c, 0, "make", "make", 400);
+	crowd_names(c, 1, "gcc", "gcc a", 1000);
+	crowd_names(c, 2, "cc1", "cc1 a", 1001);
+	crowd_names(c, 3, "cc1", "cc1 b", 1000);
+	crowd_names(c, 4, "db", "db --serve", 1);
+	for (int job = 0; job < 5; job++)
+		c->samples[job] = 10;
+	crowd_seconds(c, 3);
+	type(t, "cccc");
+}
+
+/* What a filter finds is shown with all that is above it, and nothing else. */
+static void a_filter_keeps_parents_in_the_tree(void **state)
+{
+	static const char *const filters[] = {"\\func:work_2\n", "\\cc1 a\n"};
+	struct typist *t = *state;
+	struct crowd c;
+
+	feed_family(&c, t);
+	for (size_t i = 0; i < 2; i++) {
+		type(t, filters[i]);
+		assert_shows(t, "bash");
+		assert_shows(t, "make");
+		assert_shows(t, "gcc a");
+		assert_shows(t, "cc1 a");
+		assert_hides(t, "cc1 b");
+		assert_hides(t, "db --serve");
+		ui_key(t->ui, KEYCODE_ESCAPE);
+		assert_shows(t, "cc1 b");
+	}
+	crowd_close(&c);
+}
+
+/* Under the same load nothing has changed, in the sums either. */
+static void sums_of_the_tree_are_compared_with_sums(void **state)
+{
+	struct typist *t = *state;
+	struct crowd c;
+
+	feed_family(&c, t);
+	crowd_seconds(&c, 12);
+	grid_resize(t->g, 30, 130);
+	type(t, "BX");
+	crowd_seconds(&c, 12);
+	assert_line(t, "make", " = 0.0 ");
+	assert_line(t, "bash", " = 0.0 ");
+	crowd_close(&c);
+}
+
+static int rows_with(struct typist *t, const char *text)
+{
+	int n = 0;
+
+	for (const char *at = screen(t); (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+/* A word that is filtered for is looked for in the processes of a group, too. */
+static void a_group_stays_for_one_of_its_processes(void **state)
+{
+	struct typist *t = *state;
+	struct crowd c;
+
+	feed_compiles(&c, t);
+	type(t, "\\job-00\n");
+	for (int i = 0; i < 6; i++) {
+		assert_cursor_on(t, ">");
+		type(t, "c");
+	}
+	crowd_close(&c);
+}
+
+/* A difference, and a filter by frames, tell exited processes apart, but not in a group. */
+static void a_group_is_one_row_whatever_is_compared(void **state)
+{
+	struct typist *t = *state;
+	struct crowd c;
+
+	feed_compiles(&c, t);
+	grid_resize(t->g, 24, 80); /* no column of users */
+	type(t, "ccc");
+	assert_int_equal(rows_with(t, " ann "), 1);
+	type(t, "BX");
+	assert_int_equal(rows_with(t, " ann "), 1);
+	type(t, "X\\func:work\n");
+	assert_int_equal(rows_with(t, " ann "), 1);
+	crowd_close(&c);
+}
+
+static void the_row_of_a_cpu_is_no_process(void **state)
+{
+	struct typist *t = *state;
+	struct profile_cell cell = {t->feed.nginx, 4121, t->feed.stacks[0], PROFILE_NO_STACK, 9, 2};
+	struct profile_health h;
+
+	machine_health(&t->feed, &h, 9, 0, 9);
+	h.by_cpu = true;
+	profile_lock(t->feed.p);
+	assert_int_equal(profile_commit(t->feed.p, &cell, 1, &h), 0);
+	profile_unlock(t->feed.p);
+	assert_int_equal(ui_refresh(t->ui), 0);
+	type(t, "W");
+	assert_cursor_on(t, "cpu1");
+	type(t, "t");
+	assert_shows(t, "this is a group");
+	type(t, "i");
+	assert_shows(t, "this is a group");
+	type(t, "A");
+	assert_shows(t, "cannot be attached by a word");
+}
+
 /* What /proc says in two moments need not agree. */
 static void parents_of_each_other_are_cut(void **state)
 {
@@ -343,6 +464,11 @@ int main(void)
 		SCREEN_TEST(a_program_of_one_process_is_entered_as_that),
 		SCREEN_TEST(no_grouping_ends_on_an_empty_screen),
 		cmocka_unit_test(the_tree_puts_parents_above_with_sums),
+		SCREEN_TEST(a_filter_keeps_parents_in_the_tree),
+		SCREEN_TEST(sums_of_the_tree_are_compared_with_sums),
+		SCREEN_TEST(a_group_stays_for_one_of_its_processes),
+		SCREEN_TEST(a_group_is_one_row_whatever_is_compared),
+		SCREEN_TEST(the_row_of_a_cpu_is_no_process),
 		SCREEN_TEST(parents_of_each_other_are_cut),
 		SCREEN_TEST(columns_stand_as_the_user_put_them),
 		cmocka_unit_test(the_sorted_column_is_shown),
