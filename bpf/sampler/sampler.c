@@ -323,6 +323,7 @@ int sampler_has(struct sampler *s, uint32_t type, uint64_t config)
 	struct sampler_options options = s->options;
 	int at = sched_getcpu();
 	unsigned int cpu = at < 0 ? 0 : (unsigned int)at;
+	char error[256]; /* with one, a device that is missing is not taken for a CPU that is */
 
 	options.type = type;
 	options.config = config;
@@ -331,7 +332,7 @@ int sampler_has(struct sampler *s, uint32_t type, uint64_t config)
 		options.ncpus = 1;
 	}
 	options.ncpus = 1;
-	return events_try(&options, NULL, 0);
+	return events_try(&options, error, sizeof(error));
 }
 
 int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)

@@ -28,7 +28,7 @@ import live  # noqa: E402
 
 TICKS = re.compile(r"^(\d+) ticks due: (\d+) samples taken, (\d+) idle, (\d+) throttled, "
                    r"(\d+) missed \(([\d.]+) %\)$", re.M)
-FILTERED = re.compile(r"^\d+ processes? chosen, (\d+) samples of others left out$", re.M)
+FILTERED = re.compile(r"^\d+ process(?:es)? chosen, (\d+) samples of others left out$", re.M)
 RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 PERCENT = "/proc/sys/kernel/perf_cpu_time_max_percent"
 SLIDE = os.path.join(live.WORK, "slide")  # each sample has another stack

@@ -291,7 +291,7 @@ static unsigned int help_key(struct ui *ui, int key)
 		h->top = 0;
 		break;
 	case ACTION_LAST:
-		h->top = 100000; /* the drawing knows better */
+		h->top = 100000; /* drawing makes it the last page */
 		break;
 	case ACTION_SEARCH:
 		ask(h);

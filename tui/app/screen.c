@@ -87,7 +87,7 @@ static void use_ascii(struct screen *s)
 	s->ui->ascii = s->options->ascii || s->ui->config.ascii || !s->ui->utf8;
 }
 
-/* curses looks for ~/.terminfo, and would wait for it as long as it likes. */
+/* curses looks for ~/.terminfo, however long that takes. */
 static int open_terminal(struct screen *s, bool homeless, char *why, size_t size)
 {
 	const char *value = homeless ? getenv("HOME") : NULL;

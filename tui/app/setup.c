@@ -166,10 +166,8 @@ static void add_columns(struct ui *ui, enum ui_view view)
 }
 
 /* All rows anew, since the order of columns may be another. */
-static void fill(struct ui *ui)
+static void fill(struct ui *ui, struct setup *s)
 {
-	struct setup *s = ui->page.state;
-
 	s->list.count = 0;
 	add(s, SETUP_TITLE, VIEW_FRAME, 0, 0);
 	for (int i = 0; i < SETTINGS; i++)
@@ -199,7 +197,7 @@ static unsigned int move_column(struct ui *ui, int step)
 	config_place(&ui->config, row.view, placed, count);
 	config_move(&ui->config, row.view, placed, count, row.index, step);
 	s->changed = true;
-	fill(ui);
+	fill(ui, s);
 	for (size_t i = 0; i < s->list.count; i++)
 		if (s->rows[i].kind == SETUP_COLUMN && s->rows[i].view == row.view &&
 		    s->rows[i].table == row.table && s->rows[i].index == row.index)
@@ -520,7 +518,7 @@ unsigned int setup_open(struct ui *ui)
 		return UI_REDRAW;
 	}
 	ui->page = (struct overlay){&setup_ops, s};
-	fill(ui);
+	fill(ui, s);
 	s->list.cursor = 1;
 	return UI_REDRAW;
 }

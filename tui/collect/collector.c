@@ -76,8 +76,8 @@ static void awaits(struct collector *c, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	board_set_awaited(profile_board(c->profile), text);
-	source_signal(c->source.event);
+	if (board_set_awaited(profile_board(c->profile), text))
+		source_signal(c->source.event);
 }
 
 /* Thousands of processes take a while. */

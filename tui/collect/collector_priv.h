@@ -151,12 +151,12 @@ void collector_post(struct source *source, enum source_command command, const ch
 void collector_post_early(struct collector *c);
 /* Between two refreshes; from any thread. */
 void collector_set_period(struct collector *c, double seconds);
+/* Notes on the board which events could be chosen; once, behind the first slice. */
+void collector_try_events(struct collector *c);
 /*
  * By the collector's thread, before a slice ends: the event that was asked for, which takes over
  * after it, with the sampling stopped. NULL: none, or none that this machine has.
  */
-/* Notes on the board which events could be chosen; once, behind the first slice. */
-void collector_try_events(struct collector *c);
 const struct event *collector_next_event(struct collector *c);
 void collector_change_event(struct collector *c, const struct event *event);
 /* Applies a change of by_cpu; by the collector's thread. */

@@ -48,7 +48,9 @@ size_t cputimes_between(struct cpu_times *before, size_t nbefore, struct cpu_tim
 	for (size_t i = 0, k = 0; i < nnow; i++) {
 		while (k < nbefore && before[k].cpu < now[i].cpu)
 			k++;
-		if (k < nbefore && before[k].cpu == now[i].cpu && now[i].cpu <= UINT16_MAX)
+		/* Time that was waited for disks may become less: that says nothing of work. */
+		if (k < nbefore && before[k].cpu == now[i].cpu && now[i].cpu <= UINT16_MAX &&
+		    now[i].all > before[k].all)
 			use[n++] = use_of(&before[k], &now[i]);
 	}
 	return n;

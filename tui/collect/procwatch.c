@@ -11,6 +11,7 @@
 #include "tui/profile/board.h"
 
 #define LOOK_NS	   400000000ull
+#define WATCH_NS   600000000000ull
 #define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
 
 void procwatch_begin(struct procwatch *w, pid_t pid)
@@ -79,6 +80,13 @@ bool procwatch_turn(struct procwatch *w, struct board *board, uint64_t now)
 	s.pid = atomic_load(&w->pid);
 	if (!s.pid || (s.pid == w->told.pid && now - w->looked < LOOK_NS))
 		return false;
+	if (s.pid != w->told.pid)
+		w->since = now;
+	/* The view may be closed long since, and the PID another process's. */
+	if (now - w->since > WATCH_NS) {
+		procwatch_end(w, s.pid);
+		return false;
+	}
 	w->looked = now;
 	read_stat(&s);
 	read_where(&s);

@@ -21,6 +21,7 @@ struct procwatch {
 	_Atomic pid_t pid; /* 0: none */
 	/* Of the thread that calls procwatch_turn. */
 	uint64_t looked; /* ns */
+	uint64_t since;	 /* ns: the first look at that process */
 	struct procstate told;
 };
 

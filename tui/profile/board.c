@@ -160,11 +160,17 @@ bool board_next(struct board *b, uint64_t *serial, struct board_message *out)
 	return newer;
 }
 
-void board_set_awaited(struct board *b, const char *text)
+bool board_set_awaited(struct board *b, const char *text)
 {
+	char clean[sizeof(b->awaited)];
+	bool changed;
+
+	text_clean(clean, sizeof(clean), text, strlen(text));
 	pthread_mutex_lock(&b->lock);
-	text_clean(b->awaited, sizeof(b->awaited), text, strlen(text));
+	changed = strcmp(b->awaited, clean) != 0;
+	memcpy(b->awaited, clean, sizeof(clean));
 	pthread_mutex_unlock(&b->lock);
+	return changed;
 }
 
 void board_awaited(struct board *b, char *to, size_t size)

@@ -49,7 +49,8 @@ bool board_next(struct board *b, uint64_t *serial, struct board_message *out);
 
 /* --- what is waited for before the first slice ----------------------------------------------- */
 
-void board_set_awaited(struct board *b, const char *text);
+/* False: it said so before. */
+bool board_set_awaited(struct board *b, const char *text);
 /* Clean; "" nothing that is known. */
 void board_awaited(struct board *b, char *to, size_t size);
 

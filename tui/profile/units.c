@@ -43,7 +43,7 @@ const struct unit *units_find(const char *event)
 
 static bool is_counted(const struct profile_health *health)
 {
-	return health->counted && health->taken && !profile_is_time(health);
+	return health->counted && !profile_is_time(health);
 }
 
 const struct unit *units_of(const struct profile_health *health)
@@ -55,7 +55,9 @@ const struct unit *units_of(const struct profile_health *health)
 
 double units_scale(const struct profile_health *health)
 {
-	return units_of(health) == &units[0] ? 1 : (double)health->counted / (double)health->taken;
+	if (units_of(health) == &units[0] || !health->taken)
+		return 1;
+	return (double)health->counted / (double)health->taken;
 }
 
 void units_number(double n, char *to, size_t size)

@@ -37,7 +37,7 @@ static void grow(const struct column *columns, const int *order, int count, int 
 	}
 }
 
-/* That which says least; -1: all of them must stay. */
+/* The column of the highest rank, of equal ones the rightmost; -1: all must stay. */
 static int dispensable(const struct column *columns, const int *order, int count, const int *width)
 {
 	int least = -1;

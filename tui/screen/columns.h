@@ -45,6 +45,13 @@ struct column {
 	COLUMN_TEXT(text, least, most, .right = true, __VA_ARGS__)
 #define COLUMN_SORTABLE(first, menu) .sortable = (first), .name = (menu)
 
+/* All of a column in the order of its members, and what else it has by their names. */
+#define COLUMN(text, least, most, grows, aligned, kept, first, menu, plain, ...)                   \
+	{                                                                                          \
+		.title = text, .min = least, .max = most, .weight = grows, .right = aligned,       \
+		.keep = kept, .sortable = first, .name = menu, .words = plain, __VA_ARGS__         \
+	}
+
 #define CELL_TEXT 1024
 
 /* What one column shows of one row. */

@@ -436,6 +436,8 @@ static void *open_and_play(void *arg)
 
 	if (r->options->aside && !forked_await(r->options->path, &r->stop))
 		return NULL;
+	board_set_awaited(profile_board(r->profile), "The session is being read.");
+	source_signal(s->event);
 	err = prepare(r, s->failure, sizeof(s->failure));
 
 	if (err)

@@ -117,6 +117,17 @@ static void rest(struct recording *r)
 	pthread_mutex_unlock(&r->sleep);
 }
 
+/* before_zero may define one at the same time. */
+static bool wants_inventory(struct recording *r, uint64_t now)
+{
+	bool wants;
+
+	pthread_mutex_lock(&r->lock);
+	wants = session_wants_inventory(r->writer, now);
+	pthread_mutex_unlock(&r->lock);
+	return wants;
+}
+
 /* So that the newest slice has one. A replay has that of its time. */
 static void want_states(struct recording *r)
 {
@@ -127,7 +138,7 @@ static void want_states(struct recording *r)
 	profile_lock(r->profile);
 	wanted = r->newest && !profile_replay(r->profile);
 	profile_unlock(r->profile);
-	if (!wanted || !session_wants_inventory(r->writer, now))
+	if (!wanted || !wants_inventory(r, now))
 		return;
 	board_want_inventory(board, now);
 	while (!r->goes_on && !there && clock_ns(CLOCK_MONOTONIC) < end) {
@@ -159,7 +170,7 @@ static int save(struct recording *r)
 			continue;
 		if (!r->goes_on || stopped)
 			return 0;
-		if (session_wants_inventory(r->writer, clock_ns(CLOCK_MONOTONIC)))
+		if (wants_inventory(r, clock_ns(CLOCK_MONOTONIC)))
 			board_want_inventory(profile_board(r->profile), clock_ns(CLOCK_MONOTONIC));
 		rest(r);
 	}

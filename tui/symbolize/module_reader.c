@@ -85,7 +85,7 @@ void module_read_file(const struct elf_file *file, const struct debug_place *pla
 		out->err = 0;
 }
 
-void module_read_free(struct module_read *read)
+static void module_read_free(struct module_read *read)
 {
 	symtab_free(read->symtab);
 	free(read->link);

@@ -35,8 +35,6 @@ struct module_read {
 /* Reads this part of the file now. An unusable file has no table, which is no error. */
 void module_read_file(const struct elf_file *file, const struct debug_place *place,
 		      enum module_part part, struct module_read *out);
-/* Frees what is there. */
-void module_read_free(struct module_read *read);
 
 /* NULL: no memory, or no thread. */
 struct module_reader *module_reader_new(void);

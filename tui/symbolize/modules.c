@@ -36,6 +36,7 @@
 #define RETRY_SECONDS 10 /* a few system calls a module without symbols */
 #define REST_SECONDS  30 /* unused for so long: its files are closed */
 #define LOOK_SECONDS  5
+
 static unsigned int bit_of(uint64_t id)
 {
 	return keyhash(&id, sizeof(id)) % BITS;

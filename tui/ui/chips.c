@@ -333,7 +333,7 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 	}
 }
 
-/* What is as it is until the end of the program. */
+/* Chips that cannot be taken back. */
 static bool is_fixed(const struct ui *ui, enum chip_kind kind)
 {
 	return kind == CHIP_CUT || (kind == CHIP_ATTACHED && ui->header.replayed) ||

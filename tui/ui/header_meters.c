@@ -72,7 +72,7 @@ static struct meters meters_for(const struct header *h, const struct grid *g)
 
 	if (most < FIGURE_ROWS)
 		most = FIGURE_ROWS;
-	snprintf(last, sizeof(last), "cpu%u", n ? h->use[n - 1].cpu : 0);
+	snprintf(last, sizeof(last), "cpu%u", n ? (unsigned int)h->use[n - 1].cpu : 0U);
 	m.label = (int)strlen(last) + (n > 0);
 	if (n && fit_bars(&m, n, most, g->cols)) {
 		m.width = m.width > METER_MOST ? METER_MOST : m.width;

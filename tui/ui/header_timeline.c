@@ -97,8 +97,8 @@ static void count_slices(struct ui *ui, const struct profile *p, const struct qu
 	}
 }
 
-/* All of it was counted before: true, and it is taken from there. Who asks each time the cursor
- * moves would match all processes with the filter each time. */
+/* True: all of it was counted before, and is taken from there. Cursor keys come here: the filter
+ * must not be matched with all processes for each. */
 static bool load_counted(struct header *h, uint64_t scope)
 {
 	struct scope_line *line = &h->line;

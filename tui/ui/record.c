@@ -104,7 +104,8 @@ unsigned int record_command(struct ui *ui, const char *path)
 
 bool record_writes(const struct ui *ui)
 {
-	return ui && ui->kept && !recording_done(ui->kept);
+	return ui && ((ui->kept && !recording_done(ui->kept)) ||
+		      (ui->record && !recording_done(ui->record)));
 }
 
 void record_free(struct ui *ui)

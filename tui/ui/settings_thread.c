@@ -190,6 +190,10 @@ static void *keep(void *arg)
 		if (write_it && alive)
 			alive = save(k, &config);
 		pthread_mutex_lock(&k->lock);
+		if (!alive && !k->ending)
+			board_message(profile_board(k->profile), MESSAGE_ERROR,
+				      "settings and themes are not read or saved any more: the "
+				      "process that does it has ended");
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;

@@ -22,7 +22,8 @@ struct profile *ui_profile(const struct ui *ui)
 	return ui->profile;
 }
 
-static void notice(struct ui *ui, bool waits, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void notice(struct ui *ui, bool waits,
+							 const char *format, va_list args)
 {
 	vsnprintf(ui->notice, sizeof(ui->notice), format, args);
 	ui->notice_until = ui->now + NOTICE_SECONDS * NS_PER_SEC;

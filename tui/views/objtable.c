@@ -18,24 +18,27 @@
 
 const struct column objtable_columns[OBJTABLE_COLUMNS] = {
 	[OBJTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies", ""},
-	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, SORTS_DOWN, "WORDS in this shard",
-			    "%s words"},
-	[OBJTABLE_PROCS] = {"PROCS", 7, 7, 0, true, false, SORTS_DOWN, "PROCS that map it",
-			    "mapped by %s"},
-	[OBJTABLE_USED] = {"USED", 6, 8, 0, true, false, SORTS_UP, "USED: last sample", ""},
-	[OBJTABLE_STATE] = {"STATE", 8, 9, 0, false, false, SORTS_DOWN, "STATE of the table", "%s"},
-	[OBJTABLE_MISSED] = {"MISS s", 7, 8, 0, true, false, SORTS_DOWN, "MISS: s without table",
-			     ""},
-	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte", ""},
-	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table", ""},
-	[OBJTABLE_DERIVED] = {"DERIV%", 7, 8, 0, true, false, SORTS_DOWN, "DERIV%: rows from code",
-			      "%s"},
+	[OBJTABLE_KEY] = COLUMN("KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies", ""),
+	[OBJTABLE_WORDS] = COLUMN("WORDS", 10, 11, 0, true, false, SORTS_DOWN,
+				  "WORDS in this shard", "%s words"),
+	[OBJTABLE_PROCS] = COLUMN("PROCS", 7, 7, 0, true, false, SORTS_DOWN, "PROCS that map it",
+				  "mapped by %s"),
+	[OBJTABLE_USED] = COLUMN("USED", 6, 8, 0, true, false, SORTS_UP, "USED: last sample", ""),
+	[OBJTABLE_STATE] =
+		COLUMN("STATE", 8, 9, 0, false, false, SORTS_DOWN, "STATE of the table", "%s"),
+	[OBJTABLE_MISSED] =
+		COLUMN("MISS s", 7, 8, 0, true, false, SORTS_DOWN, "MISS: s without table", ""),
+	[OBJTABLE_RATIO] =
+		COLUMN("B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte", ""),
+	[OBJTABLE_ROWS] =
+		COLUMN("ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table", ""),
+	[OBJTABLE_DERIVED] =
+		COLUMN("DERIV%", 7, 8, 0, true, false, SORTS_DOWN, "DERIV%: rows from code", "%s"),
 	[OBJTABLE_BUILD_ID] = {.title = "BUILD ID",
 			       .min = 9,
 			       .max = BUILD_ID_CHARS + 1,
 			       .words = ""},
-	[OBJTABLE_NAME] = {"OBJECT", 13, 400, 4, false, true, SORTS_UP, "OBJECT", ""},
+	[OBJTABLE_NAME] = COLUMN("OBJECT", 13, 400, 4, false, true, SORTS_UP, "OBJECT", ""),
 };
 
 void objtable_free(struct objtable *t)

@@ -265,7 +265,7 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 			draw_history(line, row, c->g, c->y, c->col, c->width);
 		break;
 	case PROCS_RATE:
-		units_number(row->data.rate * units_scale(&line->ui->header.last), c->text, 8);
+		units_number(row->data.rate * line->scale, c->text, 8);
 		break;
 	case PROCS_CPUS:
 		cell_say(c, "%s", row->cpus);

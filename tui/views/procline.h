@@ -93,6 +93,7 @@ struct procline {
 	double most;	   /* samples that a full block of a history means */
 	int bars;	   /* of a history, the last ones; nothing is known of what was before */
 	unsigned int cpus; /* of how many CPUs CPU% is a share */
+	double scale;	   /* of rates, see units_scale */
 };
 
 /* A columns_cell_fn: of a struct procline, a struct procs_row, and enum procs_column. */

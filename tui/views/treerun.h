@@ -20,13 +20,13 @@ struct treerun {
 	uint32_t cycle;	      /* functions that call each other over and over; 0: no recursion */
 };
 
-/* The run that begins at the node. In a tree of callers, the functions that executed are none's:
- * keys are about them. */
+/* The run that begins at the node. In a tree of callers, the functions that executed belong to no
+ * run: keys are about them. */
 struct treerun treerun_find(const struct calltree *calls, uint32_t first);
 /* The node that follows in a run. */
 uint32_t treerun_next(const struct calltree *calls, uint32_t node);
-/* The run in at most `cells` cells of the grid (at least one); names lose what names_fit takes of
- * them, then the ones in the middle go. */
+/* The run in at most `cells` cells of the grid (at least one); names lose what shortname_fit takes
+ * of them, then the ones in the middle go. */
 void treerun_show(const struct calltree *calls, const struct treerun *run, const struct grid *g,
 		  int cells, char *to, size_t size);
 /* Recursion in words, without how deep it is: "odd and even call each other". */

@@ -17,16 +17,19 @@
 
 const struct column unwind_procs_columns[SCOPE_COLUMNS] = {
 	[SCOPE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[SCOPE_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID", NULL},
-	[SCOPE_WALKS] = {"WALKS", 9, 10, 0, true, false, SORTS_DOWN, "WALKS: user stacks", NULL},
-	[SCOPE_COMPLETE] = {"COMPLETE", 10, 11, 0, true, true, SORTS_UP, "COMPLETE: share of them",
-			    NULL},
-	[SCOPE_BROKEN] = {"BROKEN", 8, 10, 0, true, true, SORTS_DOWN, "BROKEN: not complete", NULL},
+	[SCOPE_PID] = COLUMN("PID", 8, 8, 0, true, true, SORTS_UP, "PID", NULL),
+	[SCOPE_WALKS] =
+		COLUMN("WALKS", 9, 10, 0, true, false, SORTS_DOWN, "WALKS: user stacks", NULL),
+	[SCOPE_COMPLETE] = COLUMN("COMPLETE", 10, 11, 0, true, true, SORTS_UP,
+				  "COMPLETE: share of them", NULL),
+	[SCOPE_BROKEN] =
+		COLUMN("BROKEN", 8, 10, 0, true, true, SORTS_DOWN, "BROKEN: not complete", NULL),
 	[SCOPE_RATE] = {.title = "/s", .min = 7, .max = 8, .right = true},
-	[SCOPE_GUESSED] = {"GUESSED", 9, 10, 0, true, false, SORTS_DOWN,
-			   "GUESSED: complete, if a frame pointer is right", NULL},
-	[SCOPE_REASON] = {"MOSTLY", 17, 34, 9, false, true, SORTS_UP, "MOSTLY: the reason", NULL},
-	[SCOPE_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND", NULL},
+	[SCOPE_GUESSED] = COLUMN("GUESSED", 9, 10, 0, true, false, SORTS_DOWN,
+				 "GUESSED: complete, if a frame pointer is right", NULL),
+	[SCOPE_REASON] =
+		COLUMN("MOSTLY", 17, 34, 9, false, true, SORTS_UP, "MOSTLY: the reason", NULL),
+	[SCOPE_COMMAND] = COLUMN("COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND", NULL),
 };
 
 void unwind_procs_free(struct unwind_procs *t)

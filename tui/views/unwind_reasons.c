@@ -16,28 +16,30 @@
 
 static const struct column reason_columns[UNWIND_REASONS_COLUMNS] = {
 	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES", "%s"},
+	[UNWIND_REASONS_SAMPLES] =
+		COLUMN("SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES", "%s"),
 	[UNWIND_REASONS_SHARE] =
 		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true, .words = ""},
 	[UNWIND_REASONS_RATE] =
 		{.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true, .words = ""},
 	[UNWIND_REASONS_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[UNWIND_REASONS_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP,
-				 "WHAT HAPPENED", ""},
+	[UNWIND_REASONS_NAME] =
+		COLUMN("WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP, "WHAT HAPPENED", ""),
 	[UNWIND_REASONS_MODULE] =
 		{.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4, .words = "%s"},
 };
 
 static const struct column place_columns[UNWIND_REASONS_COLUMNS] = {
 	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES", NULL},
+	[UNWIND_REASONS_SAMPLES] =
+		COLUMN("SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES", NULL),
 	[UNWIND_REASONS_SHARE] =
 		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
 	[UNWIND_REASONS_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true},
 	[UNWIND_REASONS_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[UNWIND_REASONS_NAME] = {"LAST FRAME", 18, 400, 4, false, true, SORTS_UP,
-				 "LAST FRAME by name", NULL},
-	[UNWIND_REASONS_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE", NULL},
+	[UNWIND_REASONS_NAME] =
+		COLUMN("LAST FRAME", 18, 400, 4, false, true, SORTS_UP, "LAST FRAME by name", NULL),
+	[UNWIND_REASONS_MODULE] = COLUMN("FILE", 14, 28, 1, false, true, SORTS_UP, "FILE", NULL),
 	[UNWIND_REASONS_PLACE] = {.title = "AT", .min = 10, .max = 17},
 };
 

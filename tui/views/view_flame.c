@@ -79,7 +79,6 @@ static int flame_seen(struct tree_part *part, void *arg)
 {
 	struct flame_view *v = arg;
 	int err = treepath_grow(&v->cursor, part);
-
 	uint32_t top;
 
 	if (!err)

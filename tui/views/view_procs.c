@@ -26,29 +26,30 @@
 /* What answers the first question stands on the narrowest screen, the rest as width comes. */
 static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true, .words = "%s"},
-	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU", ""},
-	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, SORTS_DOWN, "vs BASE: change of CPU%",
-			  "%s in the baseline"},
+	[PROCS_CPU] = COLUMN("CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU", ""),
+	[PROCS_CHANGE] = COLUMN("vs BASE", 9, 9, 0, true, true, SORTS_DOWN,
+				"vs BASE: change of CPU%", "%s in the baseline"),
 	[PROCS_HISTORY] =
 		{.title = "HISTORY", .min = 9, .max = 1 + PROC_HISTORY, .weight = 2, .rank = 2},
-	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel",
-			  "%s % of it in the kernel", .rank = 1},
-	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks",
-			   "%s % of its stacks complete", .rank = 4, .from = 100},
-	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""},
-	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER", "", .rank = 5,
-			.from = 100},
-	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads", "", .rank = 6,
-			   .from = 120},
-	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second", "",
-			.rank = 7, .from = 140},
-	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
-			"on CPU %s", .rank = 3},
-	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP, "CONTAINER, UNIT",
-			 "", .rank = 5, .from = 118},
-	[PROCS_COMMAND] = {"COMMAND", 12, 400, 3, false, true, SORTS_UP, "COMMAND", ""},
-	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 16, 44, 2, false, false, SORTS_UP,
-			   "HOTTEST FUNCTION", "mostly %s"},
+	[PROCS_KERNEL] = COLUMN("K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel",
+				"%s % of it in the kernel", .rank = 1),
+	[PROCS_UNWOUND] =
+		COLUMN("UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks",
+		       "%s % of its stacks complete", .rank = 4, .from = 100),
+	[PROCS_PID] = COLUMN("PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""),
+	[PROCS_USER] = COLUMN("USER", 8, 11, 0, false, false, SORTS_UP, "USER", "", .rank = 5,
+			      .from = 100),
+	[PROCS_THREADS] = COLUMN("THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads", "",
+				 .rank = 6, .from = 120),
+	[PROCS_RATE] = COLUMN("SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second",
+			      "", .rank = 7, .from = 140),
+	[PROCS_CPUS] = COLUMN("ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
+			      "on CPU %s", .rank = 3),
+	[PROCS_GROUP] = COLUMN("CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP,
+			       "CONTAINER, UNIT", "", .rank = 5, .from = 118),
+	[PROCS_COMMAND] = COLUMN("COMMAND", 12, 400, 3, false, true, SORTS_UP, "COMMAND", ""),
+	[PROCS_HOTTEST] = COLUMN("HOTTEST FUNCTION", 16, 44, 2, false, false, SORTS_UP,
+				 "HOTTEST FUNCTION", "mostly %s"),
 };
 
 struct procs {
@@ -63,6 +64,7 @@ struct procs {
 	bool inverted;
 	int scroll;
 	int command_cells; /* of the column of commands, when it was drawn */
+	double scale;	   /* of rates: how often the event happened for each sample */
 	int scroll_max;	   /* up to which the commands that are seen have more to show */
 	struct functable *below;
 	struct column columns[PROCS_COLUMNS]; /* by what the event's samples are shares of */
@@ -275,6 +277,7 @@ static int procs_load(struct ui *ui, const struct profile *p)
 	bool moved = v->moved && v->list.count && v->slices == query_slices(p) &&
 		     !v->rows.row[v->list.cursor].group;
 	bool time = profile_is_time(&ui->header.last);
+	struct profile_health sum;
 	int err;
 
 	v->moved = false;
@@ -282,7 +285,9 @@ static int procs_load(struct ui *ui, const struct profile *p)
 		return load_below(ui, v, p);
 	v->columns[PROCS_CPU].title = time ? columns[PROCS_CPU].title : "SMP%";
 	v->columns[PROCS_CPU].name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
-	v->columns[PROCS_RATE].title = units_of(&ui->header.last)->rate;
+	query_health_sum(p, selection_all(ui).span, &sum);
+	v->scale = units_scale(&sum);
+	v->columns[PROCS_RATE].title = units_of(&sum)->rate;
 	v->columns[PROCS_RATE].name = strcmp(v->columns[PROCS_RATE].title, "SMP/s")
 					      ? v->columns[PROCS_RATE].title
 					      : columns[PROCS_RATE].name;
@@ -384,7 +389,7 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 {
 	unsigned int hidden = shows_groups(v) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS], n;
-	struct procline line = {ui, 0, 0, v->rows.past, cpus(ui)};
+	struct procline line = {ui, 0, 0, v->rows.past, cpus(ui), v->scale};
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
@@ -572,8 +577,7 @@ static unsigned int group(struct ui *ui)
 		"grouped by container or unit: Enter shows the processes of one",
 		"grouped by user: Enter shows the processes of one",
 		"processes below their parents, with sums",
-		"grouped by CPU: Enter keeps the samples of one",
-	};
+		"grouped by CPU: Enter keeps the samples of one"};
 	struct procs *v = ui->state[VIEW_PROCS];
 
 	v->rows.unfolded = false;
@@ -829,7 +833,7 @@ static const struct profile_func *procs_function(const struct ui *ui)
 static int procs_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct procs *v = ui->state[VIEW_PROCS];
-	const struct procline line = {.ui = ui, .cpus = cpus(ui)};
+	const struct procline line = {.ui = ui, .cpus = cpus(ui), .scale = v->scale};
 
 	procline_plain(&line, v->rows.row, v->list.count, v->columns, v->sorted, list);
 	return 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tests/support/shares.h"
+#include "tests/support/screens.h"
 #include "tui/app/dispatch.h"
 #include "tui/app/glossary.h"
 #include "tui/app/help.h"
