@@ -80,7 +80,8 @@ def check_lists(tap):
            "tells the processes", plain.text.decode())
     tap.ok(plain.wait_for(r"^\d\d:\d\d:\d\d: \d+ samples a second, [\d.]+ % user, [\d.]+ % kernel"),
            "tells the state of each refresh")
-    tap.ok(plain.ask("funcs", r"^Functions of all processes.*\n1\. [\d.]+ % \S+, in \S+$"),
+    tap.ok(plain.ask("funcs", r"^Functions of all processes.*\n"
+                              r"1\. [\d.]+ % \S+, in [^;]+; mostly called by \S+$"),
            "funcs")
     tap.ok(plain.ask("tree", r"^Call paths of all.*\n1\. [\d.]+ % process 4121 nginx; level 1\n"
                              r"2\. [\d.]+ % ngx_worker_process_cycle calls "

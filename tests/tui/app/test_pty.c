@@ -302,9 +302,9 @@ static void blocked_signals_come_through(void **state)
 	s = demo_start(24, 80, XTERM, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	wait_for(s, "nginx: wor");
-	assert_null(strstr(s->text, "samples "));
+	assert_null(strstr(s->text, "procs 2"));
 	resize(s, 24, 160);
-	wait_for(s, "samples ");
+	wait_for(s, "procs 2");
 	kill(s->program, SIGTERM);
 	assert_int_equal(state_next(s), (128 + SIGTERM) << 8);
 	assert_given_back(s);

@@ -266,16 +266,25 @@ static void real_binary_inspects_a_walk(void **state)
 /* SELF% and SAMPLES of the function's row in Funcs; 0: it has none, or is not drawn yet. */
 static int row_now(struct session *s, const char *func, double *self)
 {
-	const char *at = strstr(screen_text(s), func);
+	const char *at = strstr(screen_text(s), func), *count;
 	double total;
 	int samples = 0;
 
 	if (!at || strstr(s->text, "HOTTEST FUNCTION"))
 		return 0;
+	/* The column of samples is in front of that of the side, which is in front of the name. */
+	for (count = at; count > s->text && count[-1] == ' '; count--)
+		;
+	for (count -= count > s->text; count > s->text && count[-1] == ' '; count--)
+		;
+	while (count > s->text && count[-1] >= '0' && count[-1] <= '9')
+		count--;
 	while (at > s->text && at[-1] != '\n')
 		at--;
 	/* Behind the mark of the cursor. */
-	return sscanf(at + 2, "%lf %lf %*s %d", self, &total, &samples) == 3 ? samples : 0;
+	if (count <= at || sscanf(at + 2, "%lf %lf", self, &total) != 2)
+		return 0;
+	return sscanf(count, "%d", &samples) == 1 ? samples : 0;
 }
 
 /* The view is frozen, so a row that stays when all was read is not half of another. */
@@ -325,7 +334,7 @@ static void real_binary_sums_what_is_tagged(void **state)
 	(void)state;
 	one = busychild_new("pty-one", pty_busy_one);
 	two = busychild_new("pty-two", pty_busy_two);
-	s = session_start(30, 100, argv, env);
+	s = session_start(30, 120, argv, env);
 	wait_for(s, "hottest functions");
 	session_type(s, "\\^pty-one\r");
 	wait_for(s, "pty_busy_one");
