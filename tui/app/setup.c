@@ -186,7 +186,7 @@ static unsigned int move_column(struct ui *ui, int step)
 	const struct setup_row row = s->rows[s->list.cursor];
 	struct column placed[COLUMNS_MAX];
 	const struct column *columns;
-	int count;
+	int count = 0;
 
 	if (row.kind != SETUP_COLUMN || !config_order(&ui->config, row.view)) {
 		ui_notice(ui, "columns of Procs and Funcs can be moved");

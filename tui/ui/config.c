@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -42,15 +43,15 @@ static enum ui_view hide_view(const char *name)
 						   : VIEW_FRAME;
 }
 
-/* The list of a setting; NULL: it is none. */
-static char *list_of(struct config *c, const char *name)
+/* Where the list of a setting is; 0: it is none. */
+static size_t list_offset(const char *name)
 {
 	enum ui_view view = hide_view(name);
 
-	return view				  ? c->hide[view]
-	       : strcmp(name, "order.procs") == 0 ? c->order_procs
-	       : strcmp(name, "order.funcs") == 0 ? c->order_funcs
-						  : NULL;
+	return view ? offsetof(struct config, hide) + (size_t)view * CONFIG_HIDE_MAX
+	       : strcmp(name, "order.procs") == 0 ? offsetof(struct config, order_procs)
+	       : strcmp(name, "order.funcs") == 0 ? offsetof(struct config, order_funcs)
+						  : 0;
 }
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -92,11 +93,11 @@ static int refuse(char *why, size_t size, const char *name, const char *value, c
 
 int config_set(struct config *c, const char *name, const char *value, char *why, size_t size)
 {
-	char *list = list_of(c, name);
+	const size_t list = list_offset(name);
 	bool yes;
 
 	if (list) {
-		snprintf(list, CONFIG_HIDE_MAX, "%s", value);
+		snprintf((char *)c + list, CONFIG_HIDE_MAX, "%s", value);
 		return 0;
 	}
 	if (strcmp(name, "refresh") == 0)
@@ -146,10 +147,10 @@ int config_set(struct config *c, const char *name, const char *value, char *why,
 
 void config_get(const struct config *c, const char *name, char *to, size_t size)
 {
-	const char *list = list_of((struct config *)c, name);
+	const size_t list = list_offset(name);
 
 	if (list)
-		snprintf(to, size, "%s", list);
+		snprintf(to, size, "%s", (const char *)c + list);
 	else if (strcmp(name, "refresh") == 0)
 		snprintf(to, size, "%g", c->refresh > 0 ? c->refresh : 1.0);
 	else if (strcmp(name, "theme") == 0)
