@@ -58,6 +58,15 @@ static struct session *start_with_config(const char *binary, const char *directo
 	return session_start(30, 100, argv, env);
 }
 
+/* Written before the screen was there, or on it. */
+static void wait_for_words(struct session *s, const char *want)
+{
+	for (int64_t until = now_ms() + PATIENCE;
+	     !strstr(s->raw, want) && !strstr(screen_text(s), want); pump(s, 50))
+		if (now_ms() > until)
+			fail_msg("'%s' was not written:\n%s", want, s->text);
+}
+
 /* The settings of a person, on the real binary where there is one: keys, a theme that is saved
  * while it is shown, the setup screen, and what is in the file afterwards. */
 static void settings_are_kept(void **state)
@@ -83,9 +92,9 @@ static void settings_are_kept(void **state)
 	s = start_with_config(binary, dir);
 	wait_for(s, "[1 Procs]");
 	/* Before the screen, or one after the other on it if the machine is busy. */
-	wait_for_raw(s, "config: line 2: unknown setting 'shiny'");
-	wait_for_raw(s, "config: Procs has no column 'PID' that can be hidden");
-	wait_for_raw(s, "config: Procs has no column 'N?PE' that can be hidden");
+	wait_for_words(s, "config: line 2: unknown setting 'shiny'");
+	wait_for_words(s, "config: Procs has no column 'PID' that can be hidden");
+	wait_for_words(s, "config: Procs has no column 'N?PE' that can be hidden");
 	assert_null(strstr(s->raw, "column 'THR'"));
 	assert_null(strstr(s->raw, "column 'CONTAINER'"));
 	assert_null(strstr(s->raw, "column 'UNIT'"));
@@ -123,7 +132,7 @@ static void settings_are_kept(void **state)
 	assert_int_equal(mkfifo(text, 0600), 0);
 	s = start_with_config(binary, dir);
 	wait_for(s, "[1 Procs]");
-	wait_for_raw(s, "not a regular file");
+	wait_for_words(s, "not a regular file");
 	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	session_end(s);
@@ -186,7 +195,7 @@ static void real_binary_shows_this_machine(void **state)
 	(void)state;
 	s = session_start(30, 100, argv, env);
 	wait_for(s, "[1 Procs]");
-	wait_for(s, "hottest functions");
+	wait_for(s, "CALLED BY");
 	assert_crashes_are_handled(s->program);
 	session_type(s, "3");
 	wait_for(s, "CALL TREE");
@@ -246,7 +255,7 @@ static void real_binary_inspects_a_walk(void **state)
 	snprintf(number, sizeof(number), "%d", (int)busy);
 	argv[2] = number;
 	s = session_start(30, 100, argv, env);
-	wait_for(s, "hottest functions");
+	wait_for(s, "CALLED BY");
 	wait_for(s, "test_pty");
 	/* A caller is there: what is caught from now on is walked by a table. */
 	wait_for(s, "_cmocka_run_group_tests");
@@ -336,7 +345,7 @@ static void real_binary_sums_what_is_tagged(void **state)
 	one = busychild_new("pty-one", pty_busy_one);
 	two = busychild_new("pty-two", pty_busy_two);
 	s = session_start(30, 120, argv, env);
-	wait_for(s, "hottest functions");
+	wait_for(s, "CALLED BY");
 	session_type(s, "\\^pty-one\r");
 	wait_for(s, "pty_busy_one");
 	session_type(s, "\\^pty-two\r");
@@ -406,7 +415,7 @@ static void real_binary_has_chips(void **state)
 	(void)state;
 	child = busychild_new("pty-chip", pty_busy_one);
 	s = session_start(24, 80, argv, env);
-	wait_for(s, "hottest functions");
+	wait_for(s, "CALLED BY");
 	wait_for(s, "cpu0 [");
 	wait_for(s, " now");
 	snprintf(attach, sizeof(attach), "KA%d\r", (int)child);
