@@ -313,7 +313,7 @@ int proctree_sort(struct procrows *rows, int (*compare)(const void *a, const voi
 {
 	const size_t n = rows->count, kept = rows->kept;
 	uint32_t *last = malloc((n + 1) * sizeof(*last)), root = NONE, last_root = NONE;
-	struct sorting s = {.sorted = calloc(n + 1, sizeof(*s.sorted)),
+	struct sorting s = {.sorted = calloc(n + 1, sizeof(const struct procs_row *)),
 			    .first = malloc((n + 1) * sizeof(*s.first)),
 			    .next = malloc((n + 1) * sizeof(*s.next)),
 			    .out = malloc((n + 1) * sizeof(*s.out))};
