@@ -136,8 +136,9 @@ def check_shards(tap, folder):
                            "--keys", "6 / d e e p 9 0 Enter", "--size", "140x100"],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=200, check=False)
     screen = read(shot) if done.returncode == 0 else done.stderr.decode()
-    rows = re.findall(r"^[ >] *\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) +[-\d.]+ \w+ +(\S+)$", screen,
-                      re.MULTILINE)
+    # Behind a row there may be the mark of where the rows on the screen lie in the list.
+    rows = re.findall(r"^[ >] *\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) +[-\d.]+ \w+ +(\S+)"
+                      r"(?: +[\u2590#])?$", screen, re.MULTILINE)
     words = {name: int(words.replace(",", "")) for words, _, name in rows}
     tap.ok("Layout of shard 0" in screen and words.get("deep90", 0) > 100,
            "Shards shows the recorded tables", f"{len(words)} tables")
