@@ -393,6 +393,9 @@ void grid_eighths(struct grid *g, int row, int col, int width, enum role role, d
 	static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 	int eighths, full;
 
+	/* A column that is left out has no cells, and less without its blank. */
+	if (width < 1)
+		return;
 	share = share > 1 ? 1 : share > 0 ? share : 0;
 	eighths = (int)(share * width * 8 + 0.5);
 	/* Something is never drawn as nothing. */

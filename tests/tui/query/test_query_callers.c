@@ -164,6 +164,17 @@ static void bars_have_eighths(void **state)
 	assert_bar(g, 1, " ████");
 	assert_bar(g, 7, " ████");
 	assert_bar(g, -1, "");
+	/* A column that is left out has no cells. */
+	for (int width = -3; width < 1; width++)
+		for (int share = 0; share <= 40; share++) {
+			char *text;
+
+			grid_clear(g);
+			grid_eighths(g, 0, 1, width, ROLE_TEXT, share / 40.0);
+			text = grid_text(g);
+			assert_string_equal(text, "\n");
+			free(text);
+		}
 	g->ascii = true;
 	assert_bar(g, 0.001, " #");
 	assert_bar(g, 0.5, " ##");
