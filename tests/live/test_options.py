@@ -349,18 +349,19 @@ def check_reports(tap):
 
 def check_process(tap):
     """The user and the command line of a process, as ps shows them: a user in effect only, and an empty
-    word among the words."""
+    word among the words. The number stands for the name until a busy machine has looked it up."""
     spin = "import os; os.setresuid(0, 65534, 0); print(1, flush=True)\nwhile True: pass"
     with live.Load([sys.executable, "-c", spin, "two words", "", "end"], stdout=subprocess.PIPE) as load:
         load.stdout.readline()
         want = subprocess.run(["ps", "-ww", "-o", "euser=", "-o", "args=", "-p", str(load.pid)],
                               capture_output=True, text=True, check=True).stdout.split(None, 1)
         with live.Stream("-d", "0.2", "-p", str(load.pid)) as top:
-            top.until(lambda slices: any(part.samples for part in slices), PATIENCE)
+            found = top.until(lambda slices: [
+                process for part in slices for process in part.json["processes"]
+                if process["user"] == want[0]], PATIENCE)
             top.stop()
-        found = [process for part in top.slices for process in part.json["processes"]]
     # ps shows line ends differently, so they are removed.
-    said = {(process["user"], process["command"][-len("two words  end"):]) for process in found}
+    said = {(process["user"], process["command"][-len("two words  end"):]) for process in found or []}
     tap.ok(said == {(want[0], "two words  end")} and want[1].rstrip("\n").endswith("two words  end"),
            "a process has the user and command line of ps", f"{said}, ps: {want}")
 

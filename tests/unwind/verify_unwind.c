@@ -22,10 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/base/search.h"
 #include "symbols/elf/elffile.h"
 #include "tests/support/tablerule.h"
 #include "tests/unwind/verify_libdw.h"
 #include "unwind/arch.h"
+#include "unwind/cfifile.h"
+#include "unwind/ghc.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
@@ -47,13 +50,26 @@ enum outcome {
 	PLT,	     /* our rule for PLT sections without CFI */
 	CLONED,	     /* our rule for clone's system call, which has none */
 	DERIVED,     /* our rule for code without CFI */
+	HASKELL,     /* our rule for GHC's code without CFI, which unwind/test_ghc.py checks */
 	OUTCOMES,
 };
 
 static const char *const outcome_names[OUTCOMES] = {
-	"agree",	  "CFA differs",     "SP differs",	  "FP differs",	     "RA differs",
-	"signal flag",	  "we: end",	     "libdw: nothing",	  "we: unsupported", "we: SP lost",
-	"libdw: unknown", "PLT without CFI", "clone without CFI", "derived",
+	"agree",
+	"CFA differs",
+	"SP differs",
+	"FP differs",
+	"RA differs",
+	"signal flag",
+	"we: end",
+	"libdw: nothing",
+	"we: unsupported",
+	"we: SP lost",
+	"libdw: unknown",
+	"PLT without CFI",
+	"clone without CFI",
+	"derived",
+	"Haskell without CFI",
 };
 
 struct totals {
@@ -68,6 +84,8 @@ struct check {
 	struct libdw libdw;
 	struct unwind_table *table;
 	const struct wide_rule *wide;
+	struct ghc ghc;
+	struct cfi haskell; /* its code without CFI, and the FDEs of the file */
 	uint64_t plt_start[3], plt_end[3];
 	uint64_t random;
 	uint64_t regs[DWARF_COUNT];
@@ -150,13 +168,28 @@ static bool in_bare_plt(const struct check *k, uint64_t pc)
 	return false;
 }
 
+/* In Haskell code without CFI, with the frame that StgRun has, or with a call of C code on it. */
+static bool is_haskell(const struct check *k, uint64_t pc, uint32_t rule)
+{
+	const struct cfi_fde *fdes = k->haskell.fdes;
+	size_t i = SEARCH(k->haskell.nfdes, at, fdes[at].end <= pc);
+
+	return k->ghc.found && i < k->haskell.nfdes && pc >= fdes[i].start &&
+	       fdes[i].cie == GHC_CIE && RULE_KIND(rule) == ROW_SP &&
+	       RULE_CFA(rule) >= k->ghc.cfa && RULE_FP_DEPTH(rule) == -k->ghc.fp;
+}
+
+/*
+ * Our CFA is the caller's stack pointer. CFI may have its own elsewhere, if it says where the
+ * stack pointer is from there, as that of StgRun does.
+ */
 static enum outcome compare(const struct frame *ours, const struct frame *theirs)
 {
 	if (ours->outermost != theirs->outermost)
 		return DIFFER_RA;
 	if (ours->outermost)
 		return AGREE;
-	if (ours->cfa != theirs->cfa)
+	if (ours->cfa != theirs->cfa && ours->cfa != theirs->sp)
 		return DIFFER_CFA;
 	if (ours->ra != theirs->ra)
 		return DIFFER_RA;
@@ -169,10 +202,10 @@ static enum outcome compare(const struct frame *ours, const struct frame *theirs
 
 static bool agrees(enum outcome outcome)
 {
-	/* libdw has nothing for three of these; where the stack pointer is lost, all else agrees.
+	/* libdw has nothing for four of these; where the stack pointer is lost, all else agrees.
 	 */
 	return outcome == AGREE || outcome == PLT || outcome == CLONED || outcome == SP_LOST ||
-	       outcome == DERIVED;
+	       outcome == DERIVED || outcome == HASKELL;
 }
 
 /* Compares at one pc. *end: the end of libdw's row, or 0 when it has none. */
@@ -202,7 +235,10 @@ static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 		   k->wide[RULE_PAYLOAD(rule)].flags & WIDE_CLONED) {
 		outcome = CLONED;
 	} else if (!found) {
-		outcome = in_bare_plt(k, pc) ? PLT : rule & RULE_DERIVED ? DERIVED : EXTRA;
+		outcome = in_bare_plt(k, pc)	    ? PLT
+			  : rule & RULE_DERIVED	    ? DERIVED
+			  : is_haskell(k, pc, rule) ? HASKELL
+						    : EXTRA;
 	} else {
 		our_frame(k, rule, &ours);
 		outcome = compare(&ours, &theirs);
@@ -356,6 +392,7 @@ static bool is_mapped(const struct elf_file *file)
 
 static void verify_file(const char *path)
 {
+	struct cfi_section sections[CFI_SECTIONS];
 	struct check k = {.path = path, .random = 42};
 	struct totals before = totals;
 	struct elf_file *file;
@@ -377,6 +414,8 @@ static void verify_file(const char *path)
 		return;
 	}
 	check_find_plt(&k, file);
+	if (!cfi_file_read(file, sections, &k.haskell) && !ghc_read(file, &k.ghc, &k.haskell))
+		cfi_unique(&k.haskell);
 	elf_file_free(file);
 	k.wide = wide_rules_all(wide_set, &nwide);
 	totals_add(k.table);
@@ -392,6 +431,7 @@ static void verify_file(const char *path)
 		printf("%s: %" PRIu64 " of %" PRIu64 " places differ, %u bad FDEs\n", path,
 		       different, different + totals.outcomes[AGREE] - before.outcomes[AGREE],
 		       k.table->bad_fdes);
+	cfi_free(&k.haskell);
 	unwind_table_free(k.table);
 	fflush(stdout);
 }

@@ -428,7 +428,7 @@ static void real_binary_has_chips(void **state)
 	wait_for(s, "[frozen -");
 	session_type(s, "3");
 	wait_for(s, "[3 Tree]");
-	assert_non_null(strstr(screen_text(s), "[-kernel] [attached 1/"));
+	wait_for(s, "[-kernel] [attached 1/");
 	session_type(s, "r");
 	wait_for(s, "LIVE");
 	session_type(s, "r");

@@ -161,12 +161,14 @@ static int count(const char *text, const char *what)
 	return n;
 }
 
-/* Where a text stands on the screen, from 1. */
+/* Waits for the text: what came before it may be on a screen that is still being drawn. */
 static void click_on(struct session *s, const char *text)
 {
-	const char *at = strstr(screen_text(s), text);
-	char report[64];
+	const char *at;
+	char report[64]; /* counts from 1 */
 
+	wait_for(s, text);
+	at = strstr(screen_text(s), text);
 	assert_non_null(at);
 	snprintf(report, sizeof(report), "\033[<0;%d;%dM\033[<0;%d;%dm",
 		 (int)((at - s->text) % (s->cols + 1)) + 1,
