@@ -66,8 +66,8 @@ static void sequences_are_no_letters(void **state)
 	session_type(s, "\x1b[15~"); /* F5 */
 	wait_for(s, "[3 Tree]");
 	wait_for(s, "every 1.0 s");
-	wait_for(s, "? LIVE"); /* ~ would have made it a star */
-	session_type(s, "\x1b[11~");			   /* F1 */
+	wait_for(s, "? LIVE");	     /* ~ would have made it a star */
+	session_type(s, "\x1b[11~"); /* F1 */
 	wait_for(s, "stacktop: keys");
 	session_type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
 	wait_for(s, "Sort by");
