@@ -34,8 +34,7 @@ const char *procgroups_text(const struct ui *ui, const struct profile_proc *proc
 					      : proc->comm;
 }
 
-/* --- which process counts in which row
- * ----------------------------------------------------------------- */
+/* --- which process counts in which row ------------------------------------------------------- */
 
 struct member {
 	const struct profile_proc *proc;

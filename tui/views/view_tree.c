@@ -4,38 +4,11 @@
  * up. Chains without a branch are not indented: stacks of a hundred frames are common and screens
  * of two hundred columns are not.
  */
-#include "tui/ui/view.h"
+#include "tui/views/tree_priv.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "tui/views/calltree.h"
-#include "tui/screen/list.h"
-#include "tui/ui/framedetails.h"
-#include "tui/ui/names.h"
-#include "tui/ui/selection.h"
 #include "tui/ui/typing.h"
-#include "tui/views/treerows.h"
-#include "tui/util/share.h"
-
-#define SHOWN_DEPTH  4	/* levels of guides that stay in sight of the cursor's row */
-#define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
-#define GUIDES_MAX   100
-#define RUN_SHOWN    2600 /* bytes of a row of two names and what is between */
-
-enum tree_column {
-	TREE_MARK,
-	TREE_TOTAL,
-	TREE_SELF,
-	TREE_SAMPLES,
-	TREE_CHANGE,
-	TREE_BAR,
-	TREE_CALLS,
-	TREE_MODULE,
-	TREE_COLUMNS
-};
 
 /* Callers hide self, so there it must not be in the menu. */
 #define COLUMNS(calls, self)                                                                       \
@@ -66,29 +39,6 @@ static const enum treeorder_by orders[TREE_COLUMNS] = {
 	[TREE_CALLS] = TREEORDER_NAME,
 	[TREE_MODULE] = TREEORDER_MODULE,
 };
-static const char of_parent_title[] = "PARENT%";
-
-struct tree_view {
-	struct calltree calls;
-	bool callers; /* bottom up */
-	enum tree_column sorted;
-	bool inverted;
-	struct openset open;
-	struct treerows rows;
-	uint64_t most; /* samples of the row that has most: what a full bar is */
-	struct list list;
-	uint64_t cursor; /* path under the cursor */
-	char about[128]; /* scope of the paths that are shown */
-	pid_t zoomed;	 /* the process that `open` is about, 0: all */
-	uint64_t image;
-	bool pane; /* the view has one with details, as drawn last */
-};
-
-/* Tree and Callers are one view each with a state of its own. */
-static struct tree_view *state_of(const struct ui *ui)
-{
-	return ui->state[ui->view];
-}
 
 static void tree_close(void *state)
 {
@@ -128,16 +78,16 @@ static void *callers_open(void)
 	return v;
 }
 
-static const struct column *columns_in(const struct tree_view *v, int *count, int *sorted)
+const struct column *tree_columns_in(const struct tree_view *v, int *count, int *sorted)
 {
 	*count = TREE_COLUMNS;
 	*sorted = (int)v->sorted;
 	return v->callers ? callers_columns : tree_columns;
 }
 
-static const struct profile_func *tree_function(const struct ui *ui)
+const struct profile_func *tree_function(const struct ui *ui)
 {
-	const struct tree_view *v = state_of(ui);
+	const struct tree_view *v = tree_state(ui);
 
 	if (!v->list.count || v->rows.row[v->list.cursor].small ||
 	    calltree_is_process(&v->calls, v->rows.row[v->list.cursor].node))
@@ -147,7 +97,7 @@ static const struct profile_func *tree_function(const struct ui *ui)
 
 static int tree_load(struct ui *ui, const struct profile *p)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	pid_t zoomed = ui->zoom.on ? ui->zoom.pid : 0;
 
 	if (zoomed != v->zoomed || (zoomed && ui->zoom.image != v->image)) {
@@ -161,7 +111,7 @@ static int tree_load(struct ui *ui, const struct profile *p)
 
 static int tree_sort(struct ui *ui)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	bool found = false;
 	int err;
 
@@ -186,237 +136,11 @@ static int tree_sort(struct ui *ui)
 	return err;
 }
 
-/* --- drawing ------------------------------------------------------------------------------- */
-
-/* Guides from the left: for each level of the row, whether a sibling of that level follows. */
-static int draw_guides(const struct tree_view *v, const struct tree_row *row, struct grid *g, int y,
-		       int col, int end, uint32_t skip)
-{
-	bool follows[GUIDES_MAX] = {false};
-	const struct tree_row *at = row;
-	int levels = (int)row->indent - (int)skip;
-
-	if (levels > GUIDES_MAX)
-		levels = GUIDES_MAX;
-	for (; at; at = at->parent ? &v->rows.row[at->parent - 1] : NULL)
-		if (!at->chained && at->indent > skip && at->indent - skip <= GUIDES_MAX)
-			follows[at->indent - skip - 1] = at->more;
-	for (int i = 0; i < levels && col < end - 1; i++, col += 2) {
-		bool own = i == levels - 1 && !row->chained;
-
-		grid_put(g, y, col, 1, ROLE_TREE,
-			 own	      ? grid_glyph(g, follows[i] ? GLYPH_BRANCH : GLYPH_CORNER)
-			 : follows[i] ? grid_glyph(g, GLYPH_VLINE)
-				      : " ");
-		if (own)
-			grid_put(g, y, col + 1, 1, ROLE_TREE, grid_glyph(g, GLYPH_HLINE));
-	}
-	return col;
-}
-
-static int put(struct grid *g, int y, int col, int end, enum role role, const char *text)
-{
-	return col < end ? col + grid_put(g, y, col, end - col, role, text) : col;
-}
-
-static const char *mark_of(const struct profile_func *func)
-{
-	return func->kind == FUNC_KERNEL   ? "k "
-	       : func->kind == FUNC_INLINE ? "i "
-	       : func->kind == FUNC_JIT	   ? "j "
-					   : "";
-}
-
-static bool has_hottest(const struct tree_view *v, const struct treerun *run)
-{
-	uint32_t node = run->first;
-
-	for (uint32_t i = 0; i < run->nodes && v->calls.hottest; i++) {
-		if (node == v->calls.hottest)
-			return true;
-		node = treerun_next(&v->calls, node);
-	}
-	return false;
-}
-
-static bool run_matches(const struct ui *ui, const struct tree_view *v, const struct treerun *run)
-{
-	return search_matches_func(ui, calltree_func(&v->calls, run->last)) ||
-	       search_matches_func(ui, calltree_func(&v->calls, run->first));
-}
-
-static void draw_name(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
-		      struct grid *g, int y, int col, int end)
-{
-	const struct profile_func *func = calltree_func(&v->calls, row->node);
-	enum role role = func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
-	const bool hottest = has_hottest(v, &row->run);
-	const char *mark = "  <== hottest";
-	char name[RUN_SHOWN];
-	int need;
-
-	if (run_matches(ui, v, &row->run))
-		role = ROLE_MATCH;
-	col = put(g, y, col, end, ROLE_TREE,
-		  func->kind == FUNC_END ? "(!) "
-		  : row->open		 ? "[-] "
-		  : row->closed		 ? "[+] "
-					 : "");
-	if (!row->open && !row->closed && func->kind != FUNC_END) {
-		grid_line(g, y, col, 3 < end - col ? 3 : end - col, ROLE_TREE, GLYPH_HLINE);
-		col += 4;
-	}
-	col = put(g, y, col, end, func->kind == FUNC_KERNEL ? ROLE_KERNEL : ROLE_USER,
-		  row->run.nodes == 1 || func->kind == FUNC_KERNEL ? mark_of(func) : "");
-	treerun_show(&v->calls, &row->run, g, end - col, name, sizeof(name));
-	need = grid_width(g, name);
-	if (hottest) {
-		mark = end - col - need >= (int)strlen(mark) ? mark : "  <==";
-		treerun_show(&v->calls, &row->run, g, end - col - (int)strlen(mark), name,
-			     sizeof(name));
-		need = grid_width(g, name);
-	}
-	if (need > end - col)
-		need = end - col;
-	grid_fit(g, y, col, need, role, name);
-	col += need;
-	if (hottest)
-		put(g, y, col, end, ROLE_HEAT_5, mark);
-	else if (row->closed && end - col > 8)
-		grid_printf(g, y, col, end - col, ROLE_DIM, "  (%u)",
-			    v->calls.tree.nodes[row->node].nchildren);
-}
-
-/* Of all samples, or of those of the row that this one is below. */
-static double row_share(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
-			uint64_t samples)
-{
-	const struct tree_node *nodes = v->calls.tree.nodes;
-	/* A row of small ones has the number of their parent. */
-	uint32_t parent = row->small ? row->node : nodes[row->run.first].parent;
-
-	if (!ui->of_parent || !parent)
-		return calltree_share(&v->calls, samples);
-	return share_of(samples, nodes[parent].total);
-}
-
-static void draw_row(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
-		     struct grid *g, int y, const int *width, uint32_t skip)
-{
-	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
-	double total = row_share(ui, v, row, row->total);
-	const enum role heat = ui_share_role(row->total, ui_heat(total));
-	const struct delta delta =
-		row->small ? delta_none() : calltree_delta(&v->calls, row->run.first);
-	int col = width[TREE_MARK];
-	char text[64];
-	int end;
-
-	if (func && func->kind == FUNC_END)
-		grid_put(g, y, 0, 1, ROLE_BROKEN, "!");
-	snprintf(text, sizeof(text), "%.1f", 100 * total);
-	grid_right(g, y, col, width[TREE_TOTAL] - 1, heat, text);
-	col += width[TREE_TOTAL];
-	snprintf(text, sizeof(text), "%.1f", 100 * row_share(ui, v, row, row->self));
-	grid_right(g, y, col, width[TREE_SELF] - 1, ui_share_role(row->self, ROLE_TEXT), text);
-	col += width[TREE_SELF];
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
-	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
-	col += width[TREE_SAMPLES];
-	delta_text(&delta, g, text, sizeof(text));
-	grid_right(g, y, col, width[TREE_CHANGE] - 1, delta_role(&delta), text);
-	col += width[TREE_CHANGE];
-	grid_eighths(g, y, col, width[TREE_BAR] - 1, heat,
-		     v->most ? (double)row->total / (double)v->most : 0);
-	col += width[TREE_BAR];
-	end = col + width[TREE_CALLS] - (width[TREE_MODULE] != 0);
-	if (width[TREE_MODULE] && func)
-		grid_fit(g, y, col + width[TREE_CALLS], width[TREE_MODULE], ROLE_MODULE,
-			 func->module);
-	col = draw_guides(v, row, g, y, col, end, row->indent < skip ? row->indent : skip);
-	if (func) {
-		draw_name(ui, v, row, g, y, col, end);
-		return;
-	}
-	snprintf(text, sizeof(text), "... %u %s under %.1f%%", row->small,
-		 row->node || !v->calls.nprocs ? row->small == 1 ? "frame" : "frames"
-		 : row->small == 1	       ? "process"
-					       : "processes",
-		 100 * v->calls.limit);
-	put(g, y, col, end, ROLE_DIM, text);
-}
-
-static void draw_details(const struct tree_view *v, struct grid *g, int top)
-{
-	const struct tree_row *row = &v->rows.row[v->list.cursor];
-	const struct profile_func *func = calltree_func(&v->calls, row->node);
-	const struct tree_node *node = &v->calls.tree.nodes[row->node];
-	const struct tree_node *first = &v->calls.tree.nodes[row->run.first];
-	const struct tree_node *parent = &v->calls.tree.nodes[first->parent];
-	char name[512], text[32];
-
-	names_show(func, name, sizeof(name));
-	grid_line(g, top, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
-	grid_printf(g, top, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
-	snprintf(text, sizeof(text), " self %.1f%% ", 100 * calltree_share(&v->calls, row->self));
-	grid_printf(g, top + 1, 0, g->cols, ROLE_TEXT,
-		    "%s total %.1f%%  %llu samples  of %s %.1f%%  %s %u  %s",
-		    v->callers ? "" : text, 100 * calltree_share(&v->calls, row->total),
-		    (unsigned long long)row->total, v->callers ? "callee" : "parent",
-		    parent->total ? 100.0 * (double)row->total / (double)parent->total : 100.0,
-		    v->callers ? "callers" : "children", node->nchildren, func->module);
-	calltree_draw_path(&v->calls, row->node, g, top + 2);
-}
-
-static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
-{
-	struct tree_view *v = state_of(ui);
-	int count, sorted;
-	const struct column *columns = columns_in(v, &count, &sorted);
-	unsigned int hidden = 0;
-	int width[TREE_COLUMNS], n;
-	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
-	uint32_t skip = 0, room;
-
-	v->pane = details;
-	top++;
-	rows -= 1 + details;
-	if (ui->hide_modules)
-		hidden |= 1U << TREE_MODULE;
-	if (!v->calls.compared)
-		hidden |= 1U << TREE_CHANGE;
-	if (v->callers) /* self is that of the first level, which is its total */
-		hidden |= 1U << TREE_SELF;
-	hidden |= config_hidden(&ui->config, v->callers ? VIEW_CALLERS : VIEW_TREE, columns,
-				TREE_COLUMNS);
-	columns_fit(columns, count, g->cols, hidden, width);
-	columns_header(g, top, columns, count, width, sorted, v->inverted);
-	if (ui->of_parent)
-		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1,
-			   v->sorted == TREE_TOTAL ? ROLE_HEADER_SORT : ROLE_HEADER,
-			   of_parent_title);
-	n = list_fit(&v->list, rows);
-	/* Deep below, the guides to the left make room for the names. */
-	room = (uint32_t)width[TREE_CALLS] / 4;
-	if (v->list.count && v->rows.row[v->list.cursor].indent > room)
-		skip = v->rows.row[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
-	for (int i = 0; i < n; i++)
-		draw_row(ui, v, &v->rows.row[v->list.top + (size_t)i], g, top + 1 + i, width, skip);
-	ui_draw_zoom(ui, g, top - 1, ui_draw_samples(g, top - 1, v->calls.samples, &v->list),
-		     tree_function(ui));
-	list_draw_scroll(&v->list, g, top + 1, n, g->cols - 1);
-	list_mark(&v->list, g, top, n, true);
-	if (v->list.count == 0)
-		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
-	if (details && !v->rows.row[v->list.cursor].small)
-		draw_details(v, g, top + rows);
-}
-
 /* --- keys ---------------------------------------------------------------------------------- */
 
 static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 
 	if (row->small || (!row->open && !row->closed))
 		return 0;
@@ -436,7 +160,7 @@ static unsigned int go_row(struct tree_view *v, size_t row)
 /* The cursor goes to the first frame that is unfolded, or stays in the row that has it. */
 static unsigned int unfold(struct ui *ui, bool unfolded)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	const struct tree_row *row = &v->rows.row[v->list.cursor];
 
 	if (treerows_unfold(&v->rows, &v->calls, &v->open, v->list.cursor, unfolded))
@@ -516,7 +240,7 @@ static void tree_copy(const struct ui *ui, char *to, size_t size)
 
 static unsigned int tree_sort_by(struct ui *ui, int column)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 
 	v->sorted = (enum tree_column)column;
 	v->inverted = false;
@@ -539,7 +263,7 @@ static int open_found(struct ui *ui, struct tree_view *v, uint32_t node)
 /* Opens what the node is in, and unfolds its run unless the row is about that node anyway. */
 static unsigned int go_deep(struct ui *ui, uint32_t node)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	const struct tree_node *nodes = v->calls.tree.nodes;
 	size_t row;
 	int err = 0;
@@ -564,7 +288,7 @@ static unsigned int go_deep(struct ui *ui, uint32_t node)
 /* Of callers, the first level has the functions that executed, which have the samples. */
 static unsigned int go_hottest(struct ui *ui)
 {
-	const struct tree_view *v = state_of(ui);
+	const struct tree_view *v = tree_state(ui);
 	const struct tree_node *nodes = v->calls.tree.nodes;
 	uint32_t hottest = v->calls.hottest;
 
@@ -581,7 +305,7 @@ static unsigned int go_hottest(struct ui *ui)
 
 static unsigned int tree_key(struct ui *ui, enum action action)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 
 	if (list_move(&v->list, action)) {
 		if (v->list.count)
@@ -625,18 +349,18 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 /* The setup asks while another view is shown. */
 static const struct column *tree_columns_of(int *count, const struct ui *ui, int *sorted)
 {
-	return columns_in(ui->state[VIEW_TREE], count, sorted);
+	return tree_columns_in(ui->state[VIEW_TREE], count, sorted);
 }
 
 static const struct column *callers_columns_of(int *count, const struct ui *ui, int *sorted)
 {
-	return columns_in(ui->state[VIEW_CALLERS], count, sorted);
+	return tree_columns_in(ui->state[VIEW_CALLERS], count, sorted);
 }
 
 /* Callers: where the function executed, which is on the first level. */
 static unsigned int tree_select(struct ui *ui, uint64_t func)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	uint32_t best = calltree_heaviest(&v->calls, func, 0, v->callers);
 
 	return best && !treerows_small(&v->calls, best) ? go_deep(ui, best) : 0;
@@ -644,7 +368,7 @@ static unsigned int tree_select(struct ui *ui, uint64_t func)
 
 static unsigned int tree_place(struct ui *ui, struct view_place *place, bool back)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	const uint64_t *opened = place->more;
 
 	if (!back) {
@@ -669,7 +393,7 @@ static unsigned int tree_place(struct ui *ui, struct view_place *place, bool bac
 
 static unsigned int tree_find(struct ui *ui, int step, bool here)
 {
-	struct tree_view *v = state_of(ui);
+	struct tree_view *v = tree_state(ui);
 	const struct tree_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
 	uint32_t *order = row ? calloc(v->calls.tree.count, sizeof(*order)) : NULL;
 	size_t n = order ? treerows_all(&v->calls, order) : 0;
@@ -692,36 +416,19 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 
 static bool tree_process(const struct ui *ui, pid_t *pid, uint64_t *image)
 {
-	const struct tree_view *v = state_of(ui);
+	const struct tree_view *v = tree_state(ui);
 
 	return v->list.count &&
 	       calltree_process(&v->calls, v->rows.row[v->list.cursor].node, pid, image);
 }
 
-static bool tree_details(const struct ui *ui, struct grid *g, int y)
-{
-	const struct tree_view *v = state_of(ui);
-	const struct tree_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
-	struct framedetails d;
-
-	if (v->pane || !row || row->small)
-		return false;
-	d = (struct framedetails){
-		.func = calltree_func(&v->calls, row->node),
-		.self = v->callers ? -1 : 100 * calltree_share(&v->calls, row->self),
-		.total = 100 * calltree_share(&v->calls, row->total),
-	};
-	framedetails_draw(&d, g, y);
-	return true;
-}
-
 static int plain_of(const struct ui *ui, struct plain_list *list)
 {
-	const struct tree_view *v = state_of(ui);
+	const struct tree_view *v = tree_state(ui);
 	int count, sorted;
 
 	return tree_plain(list, ui, &v->calls, v->callers,
-			  columns_in(v, &count, &sorted)[v->sorted].title);
+			  tree_columns_in(v, &count, &sorted)[v->sorted].title);
 }
 
 #define TREE_OPS                                                                                   \

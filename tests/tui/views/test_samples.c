@@ -3,7 +3,9 @@
  * Of how many samples shares are, and what is grey because they are few; which rows of a list are
  * shown. At four sizes of the screen, counted by hand.
  * Covers: tui/ui/zoom.c tui/ui/ui.c tui/ui/plain_list.c tui/screen/list.c
- * Covers: tui/views/view_procs.c tui/views/view_funcs.c tui/views/view_tree.c
+ * Covers: tui/views/view_procs.c tui/views/procs_draw.c tui/views/procs_priv.h
+ * Covers: tui/views/view_funcs.c tui/views/view_tree.c
+ * Covers: tui/views/tree_draw.c tui/views/tree_priv.h
  * Covers: tui/views/view_flame.c tui/views/tree_plain.c
  */
 #include <locale.h>
