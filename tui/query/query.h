@@ -76,11 +76,10 @@ struct proc_row {
 struct func_row {
 	uint32_t func;
 	uint64_t self;
-	uint64_t total;	    /* a sample counts once, also in recursion */
-	double before_self; /* share of self, 0..1, in the equally long time before or in the
-			       baseline, all of whose functions have rows; < 0: none, or only a
-			       part of that time is there */
-	uint64_t before, before_of; /* the samples of which it is the share; 0: none */
+	uint64_t total; /* a sample counts once, also in recursion */
+	/* self and all samples, in the equally long time before or in the baseline, all of whose
+	 * functions have rows; before_of 0: none, or only a part of that time is there */
+	uint64_t before, before_of;
 	uint32_t
 		caller; /* func id: called it in most of the samples that ended in it; QUERY_NONE */
 };

@@ -169,16 +169,16 @@ static int flat_rows(const struct flat *flat, struct func_row **rows, size_t *co
 		return -ENOMEM;
 	for (uint32_t i = 0; i < flat->p->funcs.count; i++) {
 		const struct func_mark *mark = &flat->marks[i];
-		double before = flat->before ? (double)mark->before / (double)flat->before : -1;
 
 		if (mark->sample)
-			(*rows)[(*count)++] = (struct func_row){i,
-								mark->self,
-								mark->total,
-								before,
-								mark->before,
-								flat->before,
-								mark->caller - 1};
+			(*rows)[(*count)++] = (struct func_row){
+				.func = i,
+				.self = mark->self,
+				.total = mark->total,
+				.before = mark->before,
+				.before_of = flat->before,
+				.caller = mark->caller - 1,
+			};
 	}
 	return 0;
 }

@@ -145,12 +145,9 @@ static void check_funcs(const struct history_feed *f, const struct query *q, uin
 
 		assert_int_equal(rows[i].self, self_of(f, first, last, func));
 		assert_int_equal(rows[i].total, total_of(f, first, last, func));
+		assert_int_equal(rows[i].before_of, before);
 		if (before)
-			assert_true(fabs(rows[i].before_self -
-					 (double)self_of(f, bfirst, blast, func) / (double)before) <
-				    1e-12);
-		else
-			assert_true(rows[i].before_self < 0);
+			assert_int_equal(rows[i].before, self_of(f, bfirst, blast, func));
 		self += rows[i].self;
 		for (size_t k = 0; k < i; k++)
 			assert_true(rows[k].func != rows[i].func);

@@ -132,11 +132,9 @@ static void check_funcs(struct profile *p, const struct model *m, const struct q
 		assert_int_equal(query_func(p, rows[i].func)->kind, kind_of(f));
 		assert_int_equal(rows[i].self, self[f]);
 		assert_int_equal(rows[i].total, total[f]);
+		assert_int_equal(rows[i].before_of, nbefore);
 		if (nbefore)
-			assert_true(rows[i].before_self == (double)before[f] / (double)nbefore &&
-				    rows[i].before == before[f] && rows[i].before_of == nbefore);
-		else
-			assert_true(rows[i].before_self < 0);
+			assert_int_equal(rows[i].before, before[f]);
 		total[f] = 0; /* each function once */
 		self[f] = 0;
 		seen++;

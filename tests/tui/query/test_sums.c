@@ -74,8 +74,9 @@ static void the_time_before_is_the_same(void **state)
 			       strcmp(query_func(p[1], rows[1][b].func)->name, name) != 0)
 				b++;
 			assert_true(b < count[1]);
-			assert_true(rows[0][a].before_self == rows[1][b].before_self);
-			compared += rows[0][a].before_self > 0;
+			assert_int_equal(rows[0][a].before, rows[1][b].before);
+			assert_int_equal(rows[0][a].before_of, rows[1][b].before_of);
+			compared += rows[0][a].before > 0;
 		}
 		free(rows[0]);
 		free(rows[1]);
