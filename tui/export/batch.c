@@ -204,8 +204,9 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 	if (err)
 		return err;
 	qsort_r(rows, count, sizeof(*rows), by_self, (void *)p);
-	fprintf(to, "\nHottest functions of %s, PID %d (%% of its %" PRIu64 " samples)\n",
-		clean(comm, sizeof(comm), proc->comm), (int)proc->pid, row->samples);
+	fprintf(to, "\nHottest functions of %s, PID %d (%% of its %" PRIu64 " sample%s)\n",
+		clean(comm, sizeof(comm), proc->comm), (int)proc->pid, row->samples,
+		row->samples == 1 ? "" : "s");
 	fprintf(to, "%8s %8s  %-20s  %s\n", "SELF%", "TOTAL%", "MODULE", "FUNCTION");
 	for (size_t i = 0; i < count && i < FUNCS_SHOWN && rows[i].self; i++) {
 		const struct profile_func *func = query_func(p, rows[i].func);
