@@ -8,6 +8,7 @@ named like any others.
 Covers: bpf/tracker/opener.c bpf/tracker/openhelper.c bpf/tracker/openfile.c
 """
 
+import contextlib
 import os
 import pty
 import select
@@ -214,17 +215,27 @@ def check_live(tap, served, spinner, folder):
             load.__exit__()
 
 
-def main():
-    tap = live.Tap()
+@contextlib.contextmanager
+def server_built(tap):
+    """(folder, server): a folder and the program of the mounts in it. Ends the test without FUSE."""
     live.need_root(tap)
     if not os.path.exists("/dev/fuse"):
         tap.skip("everything", "there is no /dev/fuse")
         tap.done()
     folder = tempfile.mkdtemp(prefix="stacktop-hung-", dir="/var/tmp")
     try:
-        server, spinner = os.path.join(folder, "hungfs"), os.path.join(folder, "spinner")
+        server = os.path.join(folder, "hungfs")
         subprocess.run([CC, "-O1", "-o", server, os.path.join(HERE, "programs", "hungfs.c")],
                        check=True)
+        yield folder, server
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    tap = live.Tap()
+    with server_built(tap) as (folder, server):
+        spinner = os.path.join(folder, "spinner")
         subprocess.run([CC, "-O1", "-fno-optimize-sibling-calls", "-o", spinner, "-x", "c", "-"],
                        input=SPINNER.encode(), check=True)
         for check in ("before", "live"):
@@ -246,8 +257,6 @@ def main():
                     mapper.close()
             else:
                 check_live(tap, served, spinner, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     tap.done()
 
 

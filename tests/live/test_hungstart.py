@@ -11,16 +11,11 @@ Covers: tui/session/player.c tui/session/baseline.c tui/collect/collector.c symb
 
 import os
 import pty
-import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 import test_hung as hung  # noqa: E402
-
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Screen(hung.Screen):
@@ -49,16 +44,8 @@ def check(tap, name, point, *wanted, options=(), environment=None, keys=()):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
-    if not os.path.exists("/dev/fuse"):
-        tap.skip("everything", "there is no /dev/fuse")
-        tap.done()
-    folder = tempfile.mkdtemp(prefix="stacktop-hungstart-", dir="/var/tmp")
-    try:
-        server, file = os.path.join(folder, "hungfs"), os.path.join(folder, "file")
-        point = os.path.join(folder, "mount")
-        subprocess.run([hung.CC, "-O1", "-o", server,
-                        os.path.join(HERE, "programs", "hungfs.c")], check=True)
+    with hung.server_built(tap) as (folder, server):
+        file, point = os.path.join(folder, "file"), os.path.join(folder, "mount")
         os.mkdir(point)
         with open(file, "w", encoding="ascii") as out:
             out.write("nothing\n")
@@ -82,8 +69,6 @@ def main():
             check(tap, "record", point, options=["-w", mapped])
         finally:
             served.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     tap.done()
 
 
