@@ -372,6 +372,10 @@ static void columns_sort(void **state)
 	type(f, "<<<<<<");
 	assert_shows(f, "CPU% LAST");
 	assert_shows(f, "sorted by vs BASE: change of CPU%");
+	/* The narrowest screen leaves out others for it. */
+	grid_resize(f->g, 15, 60);
+	type(f, ":sort THR\n");
+	assert_shows(f, "THR▼");
 }
 
 int main(void)

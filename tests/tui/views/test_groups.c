@@ -2,6 +2,7 @@
 /*
  * Rows of Procs that count for several processes: those that have exited, those of a program or a
  * user, and those below a parent. Sums are added up here from what was fed.
+ * Covers: tui/views/procs_draw.c
  * Covers: tui/views/procgroups.c tui/views/proctree.c tui/views/procrows.c tui/views/view_procs.c
  * Covers: tui/profile/parents.c tui/screen/columns.c
  */

@@ -4,7 +4,7 @@
  * unfold. Processes are the first level of what shows several of them. At each size what is under
  * the cursor is said below, and the whole name comes by a key.
  * Covers: tui/views/treerun.c tui/views/treerun.h tui/views/treerows.c tui/views/calltree.c
- * Covers: tui/ui/framedetails.c tui/ui/framedetails.h tui/views/tree_plain.c
+ * Covers: tui/views/tree_draw.c tui/ui/framedetails.c tui/ui/framedetails.h tui/views/tree_plain.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -194,6 +194,22 @@ static void what_has_samples_of_its_own_is_seen(void **state)
 		type(t, "g");
 		assert_shows(t, "    60.0    10.0 ");
 	}
+}
+
+static void shares_of_a_run_are_of_what_called_its_first_frame(void **state)
+{
+	struct typist *t = *state;
+
+	grid_resize(t->g, 30, 100);
+	t->ui->ascii = false;
+	type(t, "3g");
+	/* A full bar is the row with most samples. */
+	assert_shows(t, "70.0     0.0     700 ███████████ ");
+	assert_shows(t, "60.0    10.0     600 ");
+	type(t, "%");
+	/* 600 and 100 of the 700 samples of _PyEval_EvalFrame; 200 of the 300 of main. */
+	assert_shows(t, "85.7    14.3     600 ");
+	assert_shows(t, "66.7    66.7     200 ");
 }
 
 static void a_run_unfolds_and_folds(void **state)
@@ -465,6 +481,7 @@ int main(void)
 		RUN_TEST(a_group_is_a_level),
 		RUN_TEST(a_trunk_is_one_row),
 		RUN_TEST(what_has_samples_of_its_own_is_seen),
+		RUN_TEST(shares_of_a_run_are_of_what_called_its_first_frame),
 		RUN_TEST(a_run_unfolds_and_folds),
 		RUN_TEST(a_run_ends_where_it_is_closed),
 		RUN_TEST(a_search_looks_into_runs),

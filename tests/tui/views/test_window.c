@@ -2,6 +2,7 @@
 /*
  * Which rows a list shows while they are sorted anew each second, and where its cursor is. The
  * busiest rows must be seen, whatever becomes of the process under the cursor.
+ * Covers: tui/views/procs_draw.c
  * Covers: tui/screen/list.c tui/views/view_procs.c tui/views/view_funcs.c
  */
 #include <locale.h>
