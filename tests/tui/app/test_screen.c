@@ -3,7 +3,7 @@
  * Types keys at a made-up profile and looks at the screen as text. Whole screens are compared with
  * files of expected/; STACKTOP_EXPECTED=write makes them anew, to be read before they are kept.
  * Covers: tui/ui/ui.c tui/app/dispatch.c tui/ui/header.c
- * Covers: tui/views/view_procs.c
+ * Covers: tui/views/view_procs.c tui/views/procs_draw.c
  * Covers: tui/views/view_funcs.c tui/views/view_tree.c tui/views/procline.c tui/screen/columns.c
  * Covers: tui/ui/names.c tui/app/help.c tui/screen/menu.c tui/screen/prompt.c tui/app/questions.c
  * Covers: tui/ui/timespan.c

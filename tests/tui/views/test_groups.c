@@ -2,8 +2,8 @@
 /*
  * Rows of Procs that count for several processes: those that have exited, those of a program or a
  * user, and those below a parent. Sums are added up here from what was fed.
- * Covers: tui/views/procs_draw.c
  * Covers: tui/views/procgroups.c tui/views/proctree.c tui/views/procrows.c tui/views/view_procs.c
+ * Covers: tui/views/procs_draw.c
  * Covers: tui/profile/parents.c tui/screen/columns.c
  */
 #include <locale.h>
@@ -16,6 +16,7 @@
 #include "tests/support/screens.h"
 #include "tui/app/dispatch.h"
 #include "tui/profile/parents.h"
+#include "tui/views/procgroups.h"
 
 static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 
@@ -148,6 +149,37 @@ static void one_alone_that_has_exited_is_not_folded(void **state)
 	crowd_close(&c);
 }
 
+/* Fewer samples than PROCGROUPS_FEW make no row of their own, unless it would be the only one. */
+static void programs_of_few_samples_share_a_row(void **state)
+{
+	static const char *const names[] = {"sh", "cc1", "cc1", "ls", "true"};
+	struct typist *t = *state;
+	struct crowd c;
+
+	crowd_open(&c, t, 5);
+	for (int i = 0; i < 5; i++)
+		crowd_names(&c, i, names[i], names[i], 0);
+	c.samples[0] = 50;
+	c.samples[1] = c.samples[2] = PROCGROUPS_FEW / 2;
+	c.samples[3] = PROCGROUPS_FEW - 1;
+	crowd_seconds(&c, 1);
+	for (int i = 1; i < 4; i++)
+		crowd_exits(&c, i);
+	crowd_seconds(&c, 1);
+	assert_line(t, "cc1", "×2");
+	/* It stands for itself. */
+	assert_line(t, "1003 ", "ls");
+	assert_hides(t, "ls (exited)");
+	c.samples[4] = 1;
+	crowd_seconds(&c, 1);
+	crowd_exits(&c, 4);
+	crowd_seconds(&c, 1);
+	assert_line(t, "cc1", "×2");
+	assert_line(t, "ls, true", "×2");
+	assert_hides(t, "1003 ");
+	crowd_close(&c);
+}
+
 static void c_groups_by_program_first(void **state)
 {
 	for (size_t i = 0; i < SIZES; i++) {
@@ -238,6 +270,11 @@ static void the_tree_puts_parents_above_with_sums(void **state)
 		/* 10 + 20 + 30 + 40 of 99. */
 		assert_line(t, "bash", "101.0 ");
 		assert_line(t, "bash", "> ");
+		/* The hottest of all below. */
+		if (sizes[i][1] >= 100) {
+			assert_line(t, "bash", "work_3");
+			assert_line(t, "gcc a", "work_2");
+		}
 		assert_line(t, "└─ make", "101.0 ");
 		text = strstr(t->text, "make");
 		assert_non_null(strstr(text, "├─ gcc a"));
@@ -286,6 +323,33 @@ static void feed_family(struct crowd *c, struct typist *t)
 		c->samples[job] = 10;
 	crowd_seconds(c, 3);
 	type(t, "cccc");
+}
+
+/* Whichever was known first; a parent that sleeps is shown for two children. */
+static void sums_do_not_depend_on_who_came_first(void **state)
+{
+	static const struct profile_parent parents[] = {{300, 1, "sshd"}, {400, 300, "bash"}};
+	struct typist *t = *state;
+	struct crowd c;
+
+	crowd_open(&c, t, 4);
+	profile_lock(t->feed.p);
+	assert_int_equal(profile_parents(t->feed.p, parents, 2), 0);
+	profile_unlock(t->feed.p);
+	crowd_names(&c, 0, "cc1", "cc1 a", 1001);
+	crowd_names(&c, 1, "gcc", "gcc a", 1002);
+	crowd_names(&c, 2, "make", "make", 400);
+	crowd_names(&c, 3, "scp", "scp", 300);
+	for (int job = 0; job < 4; job++)
+		c.samples[job] = (uint32_t)(10 * (job + 1));
+	crowd_seconds(&c, 3);
+	type(t, "cccc");
+	assert_line(t, "gcc a", " 30.3 ");
+	assert_line(t, "make", " 60.6 ");
+	assert_line(t, "bash", " 60.6 ");
+	assert_line(t, "sshd", "101.0 ");
+	assert_line(t, "scp", " 40.4 ");
+	crowd_close(&c);
 }
 
 /* What a filter finds is shown with all that is above it, and nothing else. */
@@ -461,10 +525,12 @@ int main(void)
 		SCREEN_TEST(enter_shows_each_that_has_exited),
 		SCREEN_TEST(the_cursor_keeps_its_process_out_of_the_fold),
 		SCREEN_TEST(one_alone_that_has_exited_is_not_folded),
+		SCREEN_TEST(programs_of_few_samples_share_a_row),
 		cmocka_unit_test(c_groups_by_program_first),
 		SCREEN_TEST(a_program_of_one_process_is_entered_as_that),
 		SCREEN_TEST(no_grouping_ends_on_an_empty_screen),
 		cmocka_unit_test(the_tree_puts_parents_above_with_sums),
+		SCREEN_TEST(sums_do_not_depend_on_who_came_first),
 		SCREEN_TEST(a_filter_keeps_parents_in_the_tree),
 		SCREEN_TEST(sums_of_the_tree_are_compared_with_sums),
 		SCREEN_TEST(a_group_stays_for_one_of_its_processes),

@@ -97,7 +97,9 @@ static void cursor_is_on_the_busiest_until_a_key_moves_it(void **state)
 		crowd_seconds(c, 12);
 		assert_cursor_on(t, "job-00");
 		assert_shows(t, "work_0");
-		/* Never on one that has exited. */
+		/* Never on one that has exited, though it is still the first. */
+		c->samples[0] = 300;
+		crowd_seconds(c, 1);
 		crowd_exits(c, 0);
 		crowd_seconds(c, 1);
 		assert_cursor_on(t, "job-01");
