@@ -81,6 +81,7 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 
 static void proc_drop(struct procinfo *pi, struct procinfo_proc *proc)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(pi->procs, proc);
 	free(proc);
 }

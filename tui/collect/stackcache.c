@@ -111,12 +111,18 @@ static void named_drop(struct stackcache *c, struct stackcache_named *named)
 
 void stackcache_free(struct stackcache *c)
 {
+	struct stackcache_named *named, *next;
+
 	if (!c)
 		return;
 	while (c->raws)
 		raw_drop(c, c->raws);
-	while (c->named)
-		named_drop(c, c->named);
+	named = c->named;
+	HASH_CLEAR(hh, c->named);
+	for (; named; named = next) {
+		next = named->hh.next;
+		named_free(c, named);
+	}
 	profile_lock(c->profile);
 	for (int i = 0; i < 2; i++)
 		if (c->lost[i] >= 0)
