@@ -13,7 +13,7 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/objectfile.h"
-#include "bpf/tracker/procstat.h"
+#include "symbols/files/procstat.h"
 #include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "symbols/files/procmaps.h"

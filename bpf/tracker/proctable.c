@@ -9,7 +9,7 @@
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/object.h"
-#include "bpf/tracker/procstat.h"
+#include "symbols/files/procstat.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/rootfile.h"
 

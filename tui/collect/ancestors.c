@@ -3,12 +3,10 @@
 #include "tui/collect/ancestors.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "symbols/files/procstat.h"
 #include "symbols/base/text.h"
 #include "tui/profile/parents.h"
 #include "tui/profile/profile.h"
@@ -41,29 +39,14 @@ void ancestors_free(struct ancestors *a)
 	free(a);
 }
 
-/* proc_pid_stat(5): the name may hold any byte, also parentheses, so it ends at the last one. */
 static bool read_stat(pid_t pid, struct profile_parent *out)
 {
-	char path[40], text[512];
-	const char *from, *end;
-	ssize_t n;
-	int fd, ppid;
+	struct procstat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (procstat_read(pid, &stat))
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	from = strchr(text, '(');
-	end = strrchr(text, ')');
-	if (!from || !end || end < from || sscanf(end + 1, " %*c %d", &ppid) != 1)
-		return false;
-	*out = (struct profile_parent){.pid = pid, .ppid = ppid};
-	text_clean(out->comm, sizeof(out->comm), from + 1, (size_t)(end - from - 1));
+	*out = (struct profile_parent){.pid = pid, .ppid = stat.ppid};
+	text_clean(out->comm, sizeof(out->comm), stat.comm, strlen(stat.comm));
 	return true;
 }
 

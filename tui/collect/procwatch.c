@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/files/procstat.h"
 #include "symbols/base/text.h"
 #include "tui/profile/board.h"
 
-#define LOOK_NS	   400000000ull
-#define WATCH_NS   600000000000ull
-#define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
+#define LOOK_NS	 400000000ull
+#define WATCH_NS 600000000000ull
 
 void procwatch_begin(struct procwatch *w, pid_t pid)
 {
@@ -24,47 +24,32 @@ void procwatch_end(struct procwatch *w, pid_t pid)
 	atomic_compare_exchange_strong(&w->pid, &pid, 0);
 }
 
-/* At most size - 1 bytes and NUL; false: the process is gone, or the kernel does not say it. */
-static bool read_file(pid_t pid, const char *name, char *to, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, to, size - 1);
-	close(fd);
-	to[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
-/* proc_pid_stat(5). The name may contain blanks and parentheses: the last one ends it. */
 static void read_stat(struct procstate *s)
 {
-	char text[1024], *name, *end;
-	unsigned int flags = 0;
+	struct procstat stat;
 
-	if (!read_file(s->pid, "stat", text, sizeof(text)))
+	if (procstat_read(s->pid, &stat))
 		return;
-	name = strchr(text, '(');
-	end = strrchr(text, ')');
-	if (!name || !end || end < name)
-		return;
-	text_clean(s->comm, sizeof(s->comm), name + 1, (size_t)(end - name - 1));
-	sscanf(end + 1, " %c %*s %*s %*s %*s %*s %u", &s->state, &flags);
-	s->kthread = (flags & PF_KTHREAD) != 0;
+	text_clean(s->comm, sizeof(s->comm), stat.comm, strlen(stat.comm));
+	s->state = stat.state;
+	s->kthread = stat.kthread;
 }
 
 /* "0" stands there for a process that runs. */
 static void read_where(struct procstate *s)
 {
-	char text[128];
+	char path[64], text[128];
+	ssize_t n;
+	int fd;
 
-	if (read_file(s->pid, "wchan", text, sizeof(text)) && strcmp(text, "0") != 0)
-		text_clean(s->where, sizeof(s->where), text, strlen(text));
+	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)s->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	if (n > 0 && (n > 1 || text[0] != '0'))
+		text_clean(s->where, sizeof(s->where), text, (size_t)n);
 }
 
 static bool is_same(const struct procstate *a, const struct procstate *b)

@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/tracker/procstat.h"
+#include "symbols/files/procstat.h"
 #include "tests/support/tally.h"
 
 #define CHILD_THREADS 3

@@ -3,7 +3,7 @@
  * Which process it is: what /proc/PID/stat says of the start of processes with names that look like
  * its fields, and that the end of one is seen when another process has its number. The time since
  * boot before and after the fork says when a process can have started.
- * Covers: bpf/tracker/procstat.c
+ * Covers: bpf/tracker/identity.c symbols/files/procstat.c
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +20,8 @@
 
 #include <cmocka.h>
 
-#include "bpf/tracker/procstat.h"
+#include "bpf/tracker/identity.h"
+#include "symbols/files/procstat.h"
 
 static uint64_t ticks(void)
 {

@@ -25,7 +25,7 @@
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/openhelper.h"
 #include "bpf/tracker/opener.h"
-#include "bpf/tracker/procstat.h"
+#include "symbols/files/procstat.h"
 #include "tests/support/fds.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"

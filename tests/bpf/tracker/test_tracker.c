@@ -4,7 +4,7 @@
  * with /proc and with the program headers of the files that they map.
  * Covers: bpf/tracker/tracker.c bpf/tracker/answers.c bpf/tracker/process.c
  * Covers: bpf/tracker/maplist.c bpf/tracker/mapsreader.c bpf/sampler/clock.h
- * Covers: bpf/tracker/procstat.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/rescan.c
+ * Covers: symbols/files/procstat.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/rescan.c
  */
 #include <dirent.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/procstat.h"
+#include "symbols/files/procstat.h"
 #include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "tests/support/places.h"

@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef STACKTOP_BPF_TRACKER_PROCSTAT_H
-#define STACKTOP_BPF_TRACKER_PROCSTAT_H
-
-/* What /proc/PID/stat says of a process or thread (proc_pid_stat(5)). */
+#ifndef STACKTOP_BPF_TRACKER_IDENTITY_H
+#define STACKTOP_BPF_TRACKER_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-struct procstat {
-	pid_t ppid;
-	char comm[16];
-	bool zombie;
-	bool kthread;
-	long threads;
-	uint64_t start;	      /* clock ticks since boot, in the time namespace of the reader */
-	uint64_t start_stack; /* mm->start_stack; 0: not visible, or within an exec */
-	bool complete;
-};
-
-/*
- * An exec sets start_stack twice, and end_code between: complete is true only after the second
- * time. -errno.
- */
-int procstat_read(pid_t pid, struct procstat *s);
-/* The effective user; false: the process is gone. */
-bool procstat_uid(pid_t pid, uid_t *uid);
 
 /*
  * Identifies a process beyond its PID, which the kernel gives to another one after it has ended. A
@@ -34,7 +13,7 @@ bool procstat_uid(pid_t pid, uid_t *uid);
 struct identity {
 	pid_t pid;
 	int fd;		/* pidfd; -1: there is none */
-	uint64_t start; /* as above; 0: it had ended before this was known */
+	uint64_t start; /* procstat.start; 0: it had ended before this was known */
 	bool ended;	/* by identity_has_ended */
 	bool told_reuse;
 };

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See procstat.h. The name may contain blanks and parentheses: the last one ends it. */
-#include "bpf/tracker/procstat.h"
+#include "symbols/files/procstat.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
 
 int procstat_read(pid_t pid, struct procstat *s)
 {
-	char path[64], text[1024], *at, *name, state = '\0';
+	char path[64], text[1024], *at, *name;
 	uint64_t end_code = 0;
 	unsigned long flags = 0;
 	ssize_t n;
@@ -42,8 +40,8 @@ int procstat_read(pid_t pid, struct procstat *s)
 	sscanf(at,
 	       " %c %d %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %" SCNu64
 	       " %*s %*s %*s %*s %" SCNu64 " %" SCNu64,
-	       &state, &s->ppid, &flags, &s->threads, &s->start, &end_code, &s->start_stack);
-	s->zombie = state == 'Z' || state == 'X';
+	       &s->state, &s->ppid, &flags, &s->threads, &s->start, &end_code, &s->start_stack);
+	s->zombie = s->state == 'Z' || s->state == 'X';
 	s->kthread = (flags & PF_KTHREAD) != 0;
 	s->complete = end_code != 0;
 	return 0;
@@ -60,46 +58,4 @@ bool procstat_uid(pid_t pid, uid_t *uid)
 		return false;
 	*uid = st.st_uid;
 	return true;
-}
-
-/* --- identity ------------------------------------------------------------------------------- */
-
-/* By the pidfd, which costs less than /proc; true if there is none. */
-static bool may_have_ended(const struct identity *id)
-{
-	struct pollfd wait = {.fd = id->fd, .events = POLLIN};
-
-	return id->fd < 0 || poll(&wait, 1, 0) > 0;
-}
-
-void identity_take(struct identity *id, pid_t pid, bool with_fd)
-{
-	struct procstat s;
-
-	*id = (struct identity){.pid = pid};
-	id->fd = with_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	if (!procstat_read(pid, &s))
-		id->start = s.start;
-	/* If it has ended since, the start time may be that of the next one. */
-	if (!id->start || (id->fd >= 0 && may_have_ended(id)) || identity_has_ended(id)) {
-		id->start = 0;
-		id->ended = true;
-	}
-}
-
-bool identity_has_ended(struct identity *id)
-{
-	struct procstat s;
-
-	if (!id->ended && may_have_ended(id))
-		id->ended = procstat_read(id->pid, &s) || s.start != id->start ||
-			    (s.zombie && s.threads <= 1);
-	return id->ended;
-}
-
-void identity_drop(struct identity *id)
-{
-	if (id->fd >= 0)
-		close(id->fd);
-	id->fd = -1;
 }
