@@ -59,6 +59,22 @@ static void a_process_is_watched_to_its_end(void **state)
 	board_free(board);
 }
 
+/* This process, which reads the file itself: "0" stands there, which is no function. */
+static void one_that_runs_waits_nowhere(void **state)
+{
+	struct board *board = board_new();
+	struct procwatch w = {0};
+	struct procstate s;
+
+	(void)state;
+	procwatch_begin(&w, getpid());
+	assert_true(procwatch_turn(&w, board, NS));
+	assert_true(board_procstate(board, getpid(), &s));
+	assert_int_equal(s.state, 'R');
+	assert_string_equal(s.where, "");
+	board_free(board);
+}
+
 static void threads_of_the_kernel_are_told_apart(void **state)
 {
 	struct board *board = board_new();
@@ -78,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_watched_to_its_end),
+		cmocka_unit_test(one_that_runs_waits_nowhere),
 		cmocka_unit_test(threads_of_the_kernel_are_told_apart),
 	};
 

@@ -52,6 +52,12 @@ static void search_a_process(struct typist *t)
 	assert_hides(t, "not found");
 	hit(t, "/ngi\n");
 	assert_mark_on(t, "nginx");
+	/* Not valid for a moment: Enter takes what it is in the end. */
+	hit(t, "j/(");
+	assert_shows(t, "not valid yet");
+	hit(t, "ngi)\n");
+	assert_hides(t, "not valid");
+	assert_mark_on(t, "nginx");
 	hit(t, "n");
 	assert_mark_on(t, "nginx");
 }
