@@ -29,6 +29,8 @@
 #include "unwind/arch.h"
 #include "unwind/cfifile.h"
 #include "unwind/ghc.h"
+#include "unwind/go_cfi.h"
+#include "unwind/go_pcsp.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
@@ -51,6 +53,7 @@ enum outcome {
 	CLONED,	     /* our rule for clone's system call, which has none */
 	DERIVED,     /* our rule for code without CFI */
 	HASKELL,     /* our rule for GHC's code without CFI, which unwind/test_ghc.py checks */
+	GO,	     /* our rule for Go's without it, which unwind/test_go_pcsp.py checks */
 	OUTCOMES,
 };
 
@@ -70,6 +73,7 @@ static const char *const outcome_names[OUTCOMES] = {
 	"clone without CFI",
 	"derived",
 	"Haskell without CFI",
+	"Go without CFI",
 };
 
 struct totals {
@@ -85,7 +89,7 @@ struct check {
 	struct unwind_table *table;
 	const struct wide_rule *wide;
 	struct ghc ghc;
-	struct cfi haskell; /* its code without CFI, and the FDEs of the file */
+	struct cfi more; /* Haskell's and Go's code without CFI, and the FDEs of the file */
 	uint64_t plt_start[3], plt_end[3];
 	uint64_t random;
 	uint64_t regs[DWARF_COUNT];
@@ -168,14 +172,18 @@ static bool in_bare_plt(const struct check *k, uint64_t pc)
 	return false;
 }
 
+static bool has_cie(const struct check *k, uint64_t pc, uint32_t cie)
+{
+	const struct cfi_fde *fdes = k->more.fdes;
+	size_t i = SEARCH(k->more.nfdes, at, fdes[at].end <= pc);
+
+	return i < k->more.nfdes && pc >= fdes[i].start && fdes[i].cie == cie;
+}
+
 /* In Haskell code without CFI, with the frame that StgRun has, or with a call of C code on it. */
 static bool is_haskell(const struct check *k, uint64_t pc, uint32_t rule)
 {
-	const struct cfi_fde *fdes = k->haskell.fdes;
-	size_t i = SEARCH(k->haskell.nfdes, at, fdes[at].end <= pc);
-
-	return k->ghc.found && i < k->haskell.nfdes && pc >= fdes[i].start &&
-	       fdes[i].cie == GHC_CIE && RULE_KIND(rule) == ROW_SP &&
+	return k->ghc.found && has_cie(k, pc, GHC_CIE) && RULE_KIND(rule) == ROW_SP &&
 	       RULE_CFA(rule) >= k->ghc.cfa && RULE_FP_DEPTH(rule) == -k->ghc.fp;
 }
 
@@ -202,10 +210,10 @@ static enum outcome compare(const struct frame *ours, const struct frame *theirs
 
 static bool agrees(enum outcome outcome)
 {
-	/* libdw has nothing for four of these; where the stack pointer is lost, all else agrees.
+	/* libdw has nothing for five of these; where the stack pointer is lost, all else agrees.
 	 */
 	return outcome == AGREE || outcome == PLT || outcome == CLONED || outcome == SP_LOST ||
-	       outcome == DERIVED || outcome == HASKELL;
+	       outcome == DERIVED || outcome == HASKELL || outcome == GO;
 }
 
 /* Compares at one pc. *end: the end of libdw's row, or 0 when it has none. */
@@ -238,6 +246,7 @@ static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 		outcome = in_bare_plt(k, pc)	    ? PLT
 			  : rule & RULE_DERIVED	    ? DERIVED
 			  : is_haskell(k, pc, rule) ? HASKELL
+			  : has_cie(k, pc, GO_CIE)  ? GO
 						    : EXTRA;
 	} else {
 		our_frame(k, rule, &ours);
@@ -390,9 +399,21 @@ static bool is_mapped(const struct elf_file *file)
 	return false;
 }
 
-static void verify_file(const char *path)
+/* The tables of another kind that stand in for CFI. Errors: nothing is known of them. */
+static void check_find_more(struct check *k, const struct elf_file *file)
 {
 	struct cfi_section sections[CFI_SECTIONS];
+	struct go_functions functions;
+	struct go_pcsp pcsp;
+
+	go_functions(file, &functions);
+	if (!cfi_file_read(file, sections, &k->more) && !ghc_read(file, &k->ghc, &k->more) &&
+	    !go_pcsp_read(file, &pcsp, &functions, &k->more))
+		cfi_unique(&k->more);
+}
+
+static void verify_file(const char *path)
+{
 	struct check k = {.path = path, .random = 42};
 	struct totals before = totals;
 	struct elf_file *file;
@@ -414,8 +435,7 @@ static void verify_file(const char *path)
 		return;
 	}
 	check_find_plt(&k, file);
-	if (!cfi_file_read(file, sections, &k.haskell) && !ghc_read(file, &k.ghc, &k.haskell))
-		cfi_unique(&k.haskell);
+	check_find_more(&k, file);
 	elf_file_free(file);
 	k.wide = wide_rules_all(wide_set, &nwide);
 	totals_add(k.table);
@@ -431,7 +451,7 @@ static void verify_file(const char *path)
 		printf("%s: %" PRIu64 " of %" PRIu64 " places differ, %u bad FDEs\n", path,
 		       different, different + totals.outcomes[AGREE] - before.outcomes[AGREE],
 		       k.table->bad_fdes);
-	cfi_free(&k.haskell);
+	cfi_free(&k.more);
 	unwind_table_free(k.table);
 	fflush(stdout);
 }
