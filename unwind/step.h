@@ -191,6 +191,26 @@ static __always_inline int walk_leave_signal(struct walk *w)
 	return WALK_SIGCONTEXT(w, w->sp + SIGCONTEXT_AT);
 }
 
+/*
+ * Called for a thread that is in the kernel. While that calls a signal's handler SP is that of the
+ * handler's frame before the pc is the handler's; then this takes the registers of the code that
+ * was interrupted from the frame. It begins with the handler's return address.
+ */
+static __always_inline void walk_enter_signal(struct walk *w)
+{
+	__u64 at = w->sp - ARCH_RA_AT + SIGCONTEXT_AT, pc = 0, ra = 0, code = 0;
+	__u64 g[SIGCONTEXT_COUNT];
+
+	if (step_read_user(w, &pc, sizeof(pc), at + 8 * SIGCONTEXT_PC) || pc != w->pc ||
+	    step_read_user(w, &ra, sizeof(ra), w->sp) ||
+	    step_read_user(w, &code, sizeof(code), ra) || !arch_begins_sigreturn(code) ||
+	    step_read_user(w, g, sizeof(g), at))
+		return;
+	arch_from_sigcontext(w->regs, g);
+	w->sp = g[SIGCONTEXT_SP];
+	w->fp = g[SIGCONTEXT_FP];
+}
+
 #include "unwind/bare.h"
 
 /*

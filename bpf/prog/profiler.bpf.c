@@ -412,6 +412,8 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	}
 	regs_load(w->regs, &st->regs);
 	walk_begin(w, user_mode || regs_pc_executed(&st->regs));
+	if (!user_mode)
+		walk_call_enter_signal();
 	w->window_top = 0;
 	w->start_stack = start_stack;
 	if (w->sp < start_stack && start_stack - w->sp < 64ull << 20)

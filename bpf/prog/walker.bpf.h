@@ -466,6 +466,15 @@ __attribute__((noinline)) int walk_call_leave_signal(void)
 	return walk_leave_signal(&st->walk);
 }
 
+__attribute__((noinline)) int walk_call_enter_signal(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (st)
+		walk_enter_signal(&st->walk);
+	return 0;
+}
+
 __attribute__((noinline)) int walk_call_by_fp_only(int reason)
 {
 	struct cpu_state *st = this_state();

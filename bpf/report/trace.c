@@ -255,6 +255,8 @@ static int trace_all(struct sampler *sampler, void *arg)
 	r->sampler = sampler;
 	memcpy(w->regs, c->regs, sizeof(w->regs));
 	walk_begin(w, c->exact);
+	if (!c->user_mode)
+		walk_enter_signal(w);
 	w->start_stack = c->start_stack;
 	if (w->sp < c->start_stack && c->start_stack - w->sp < STACK_MAX)
 		w->window_top = c->start_stack & ~7ull;

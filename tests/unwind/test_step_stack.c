@@ -308,6 +308,35 @@ static void test_sigreturn(void **state)
 	check_end(w, WALK_NO_FRAME_POINTER);
 }
 
+/* The kernel has set SP for the signal's handler, but not the pc: the frame has the registers. */
+static void test_calling_handler(void **state)
+{
+	static const uint8_t code[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct walk *w;
+
+	(void)state;
+	begin_jit(FP);
+	memcpy(fake.text + (JIT - TEXT) + 0x100, code, 9);
+	store(SP, JIT + 0x100);
+	store(SP + 48 + 8 * 4, 0x1212); /* R12, RBP, RSP and RIP of the sigcontext */
+	store(SP + 48 + 8 * 10, 0xb0b0);
+	store(SP + 48 + 8 * 15, STACK + 0x2000);
+	store(SP + 48 + 8 * 16, JIT + 0x200);
+	w = begin(JIT + 0x200, SP, FP, 1);
+	walk_enter_signal(w);
+	assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
+	assert_int_equal(w->regs[DWARF_R12], 0x1212);
+	assert_int_equal(w->nframes, 0);
+	/* of another pc, and a return address elsewhere */
+	w = begin(JIT + 0x201, SP, FP, 1);
+	walk_enter_signal(w);
+	assert_state(w, JIT + 0x201, SP, FP);
+	store(SP, JIT + 0x102);
+	w = begin(JIT + 0x200, SP, FP, 1);
+	walk_enter_signal(w);
+	assert_state(w, JIT + 0x200, SP, FP);
+}
+
 /* A stack pointer that CFI finds below: another stack, a few times. */
 static void test_switch(void **state)
 {
@@ -587,6 +616,7 @@ int main(void)
 		TEST(bare_leaf),
 		TEST(deepest),
 		TEST(sigreturn),
+		TEST(calling_handler),
 		TEST(switch),
 		TEST(calls),
 		TEST(mixed),
