@@ -198,17 +198,15 @@ static __always_inline int walk_leave_signal(struct walk *w)
  */
 static __always_inline void walk_enter_signal(struct walk *w)
 {
-	__u64 at = w->sp - ARCH_RA_AT + SIGCONTEXT_AT, pc = 0, ra = 0, code = 0;
-	__u64 g[SIGCONTEXT_COUNT];
+	__u64 at = w->sp - ARCH_RA_AT + SIGCONTEXT_AT, value;
+	__u32 exact = w->exact;
 
-	if (step_read_user(w, &pc, sizeof(pc), at + 8 * SIGCONTEXT_PC) || pc != w->pc ||
-	    step_read_user(w, &ra, sizeof(ra), w->sp) ||
-	    step_read_user(w, &code, sizeof(code), ra) || !arch_begins_sigreturn(code) ||
-	    step_read_user(w, g, sizeof(g), at))
+	if (step_read_user(w, &value, sizeof(value), at + 8 * SIGCONTEXT_PC) || value != w->pc ||
+	    step_read_user(w, &value, sizeof(value), w->sp) ||
+	    step_read_user(w, &value, sizeof(value), value) || !arch_begins_sigreturn(value))
 		return;
-	arch_from_sigcontext(w->regs, g);
-	w->sp = g[SIGCONTEXT_SP];
-	w->fp = g[SIGCONTEXT_FP];
+	WALK_SIGCONTEXT(w, at);
+	w->exact = exact;
 }
 
 #include "unwind/bare.h"

@@ -19,6 +19,11 @@ struct cpu_state {
 	struct walk walk;
 	bpf_user_pt_regs_t regs;
 	__u64 exec_id; /* of the process that is sampled; never 0 */
+	/*
+	 * The sample hit user code. Read again where it counts, so that the verifier does not
+	 * follow the rest of the program once for each.
+	 */
+	__u64 user_mode;
 	struct vma_search vma;
 	__u32 stamp;   /* see struct entry_check */
 	__u32 no_list; /* why the process has no list; WALK_CONTINUE: it has one */

@@ -90,7 +90,7 @@ static __always_inline int is_chosen(__u32 tgid)
 }
 
 /* 1: user space already has this stack. */
-static __always_inline int stack_is_seen(__u64 hash)
+__attribute__((noinline)) int sample_stack_is_seen(__u64 hash)
 {
 	__u32 set = hash & config.seen_mask;
 	struct seen_set *k = bpf_map_lookup_elem(&seen_stacks, &set);
@@ -105,16 +105,17 @@ static __always_inline int stack_is_seen(__u64 hash)
 	return 0;
 }
 
-static __always_inline void stack_mark_seen(__u64 hash)
+__attribute__((noinline)) int sample_mark_seen(__u64 hash)
 {
 	__u32 set = hash & config.seen_mask;
 	struct seen_set *k = bpf_map_lookup_elem(&seen_stacks, &set);
 	__u32 way = bpf_ktime_get_ns() >> 10;
 
-	if (!k)
-		return;
-	STEP_BARRIER(way);
-	k->hash[way & (SEEN_WAYS - 1)] = hash;
+	if (k) {
+		STEP_BARRIER(way);
+		k->hash[way & (SEEN_WAYS - 1)] = hash;
+	}
+	return 0;
 }
 
 static __always_inline void send_stack(struct profiler_stats *s, struct stack_record *rec,
@@ -122,7 +123,7 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 {
 	__u64 n = rec->nframes;
 
-	if (stack_is_seen(rec->hash))
+	if (sample_stack_is_seen(rec->hash))
 		return;
 	if (n > frames_max)
 		n = frames_max;
@@ -140,7 +141,7 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 		return;
 	}
 	s->stacks++;
-	stack_mark_seen(rec->hash);
+	sample_mark_seen(rec->hash);
 }
 
 #define HASH_TURN 8u
@@ -225,12 +226,11 @@ __attribute__((noinline)) int sample_finish_user_stack(int reason)
 }
 
 /* Registers of user mode: at the sample, or at the entry into the kernel. 0, or an error. */
-static __always_inline int user_registers(struct cpu_state *st, struct bpf_perf_event_data *ctx,
-					  int user_mode)
+static __always_inline int user_registers(struct cpu_state *st, struct bpf_perf_event_data *ctx)
 {
 	const void *from;
 
-	if (user_mode) {
+	if (st->user_mode) {
 		st->regs = ctx->regs;
 		return 0;
 	}
@@ -350,7 +350,7 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
  * WALK_CONTINUE: walk by the list of the process, or by the files that it has mapped. WALK_BOTTOM:
  * no user code has run yet. Else why there is no walk.
  */
-__attribute__((noinline)) int sample_begin_lists(__u64 start_stack, int user_mode)
+__attribute__((noinline)) int sample_begin_lists(__u64 start_stack)
 {
 	struct cpu_state *st = this_state();
 	int reason;
@@ -364,7 +364,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack, int user_mod
 	if (reason != WALK_CONTINUE && st->walk.sp == start_stack)
 		return WALK_BOTTOM;
 	/* Within execve they may be those of the program before. */
-	if (!config.checks_lists || (!user_mode && regs_in_execve(&st->regs)))
+	if (!config.checks_lists || (!st->user_mode && regs_in_execve(&st->regs)))
 		return reason;
 	return WALK_CONTINUE;
 }
@@ -399,32 +399,32 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
  * stack now.
  */
 static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
-				     __u64 start_stack, int user_mode)
+				     __u64 start_stack)
 {
 	struct walk *w = &st->walk;
 	int reason;
 
-	if (user_registers(st, ctx, user_mode)) {
+	if (user_registers(st, ctx)) {
 		walk_begin(w, 1);
 		w->start_stack = start_stack;
 		sample_finish_user_stack(WALK_NO_REGISTERS);
 		return 1;
 	}
 	regs_load(w->regs, &st->regs);
-	walk_begin(w, user_mode || regs_pc_executed(&st->regs));
-	if (!user_mode)
+	walk_begin(w, st->user_mode || regs_pc_executed(&st->regs));
+	if (!st->user_mode)
 		walk_call_enter_signal();
 	w->window_top = 0;
 	w->start_stack = start_stack;
 	if (w->sp < start_stack && start_stack - w->sp < 64ull << 20)
 		w->window_top = start_stack & ~7ull; /* the main thread: its stack ends behind it */
-	reason = sample_begin_lists(start_stack, user_mode);
+	reason = sample_begin_lists(start_stack);
 	if (regs_32_bit(&st->regs))
 		reason = WALK_32_BIT;
 	else if (reason == WALK_CONTINUE)
-		reason = walk_all(!user_mode && regs_in_sigreturn(&st->regs));
+		reason = walk_all(!st->user_mode && regs_in_sigreturn(&st->regs));
 	reason = sample_end_lists(reason);
-	if (!user_mode && w->nframes <= 1 && !walk_is_complete(reason) && stack_has_gone(st))
+	if (!st->user_mode && w->nframes <= 1 && !walk_is_complete(reason) && stack_has_gone(st))
 		return 0;
 	if (!w->nframes) {
 		w->frames[0] = walk_frame(w, 0) | FRAME_EXACT;
@@ -439,7 +439,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
  * Sends the input of the walk that has just ended. The registers are loaded again, since the walk
  * has changed its own; the stack is copied page by page, as far as it can be read.
  */
-__attribute__((noinline)) int sample_capture(int user_mode)
+__attribute__((noinline)) int sample_capture(void)
 {
 	__u32 zero = 0, i;
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
@@ -467,9 +467,9 @@ __attribute__((noinline)) int sample_capture(int user_mode)
 	rec->time = bpf_ktime_get_ns();
 	rec->tid = current_ids();
 	rec->cpu = bpf_get_smp_processor_id();
-	rec->user_mode = user_mode;
-	rec->exact = user_mode || regs_pc_executed(&st->regs);
-	rec->in_sigreturn = !user_mode && regs_in_sigreturn(&st->regs);
+	rec->user_mode = st->user_mode;
+	rec->exact = st->user_mode || regs_pc_executed(&st->regs);
+	rec->in_sigreturn = !st->user_mode && regs_in_sigreturn(&st->regs);
 	rec->pad = 0;
 	rec->pages = 0;
 	rec->stack_at = st->walk.regs[ARCH_SP] & ~(__u64)(CAPTURE_PAGE - 1);
@@ -528,7 +528,6 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
 	struct cpu_state *st = this_state();
 	struct count_key key = {.tgid = tgid, .tid = (__u32)id};
-	int user_mode = regs_user_mode(&ctx->regs);
 	struct stack_record *rec;
 	long bytes;
 
@@ -545,9 +544,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	key.exec_id = st->exec_id = current_exec_id();
-	if (user_mode)
+	st->user_mode = regs_user_mode(&ctx->regs);
+	if (st->user_mode)
 		s->user++;
-	if (!user_mode && !config.no_kernel) {
+	if (!st->user_mode && !config.no_kernel) {
 		bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
 		if (bytes > 0) {
 			rec = (struct stack_record *)st->kernel_head;
@@ -566,10 +566,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	start_stack = current_start_stack();
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
-		if (walk_user(st, ctx, start_stack, user_mode)) {
+		if (walk_user(st, ctx, start_stack)) {
 			key.user = st->walk.head[0];
 			if (config.capture && ctl->capture == tgid)
-				sample_capture(user_mode);
+				sample_capture();
 		}
 	}
 	if (ctl->by_cpu)

@@ -277,18 +277,26 @@ static void test_deepest(void **state)
 	}
 }
 
-/* mov $15, %rax; syscall: reached by a return, and within the system call. */
-static void test_sigreturn(void **state)
+/* `mov $15, %rax; syscall` at JIT + 0x100, and R12, RBP, RSP and RIP in a struct ucontext. */
+static void begin_sigreturn(uint64_t context)
 {
 	static const uint8_t code[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+	begin_jit(FP);
+	memcpy(fake.text + (JIT - TEXT) + 0x100, code, 9);
+	store(context + 40 + 8 * 4, 0x1212);
+	store(context + 40 + 8 * 10, 0xb0b0);
+	store(context + 40 + 8 * 15, STACK + 0x2000);
+	store(context + 40 + 8 * 16, JIT + 0x200);
+}
+
+/* The trampoline: reached by a return, and within the system call. */
+static void test_sigreturn(void **state)
+{
 	struct walk *w;
 
 	(void)state;
-	begin_jit(FP);
-	memcpy(fake.text + (JIT - TEXT) + 0x100, code, 9);
-	store(SP + 40 + 8 * 10, 0xb0b0); /* RBP, RSP and RIP of the sigcontext */
-	store(SP + 40 + 8 * 15, STACK + 0x2000);
-	store(SP + 40 + 8 * 16, JIT + 0x200);
+	begin_sigreturn(SP);
 	for (int inside = 0; inside < 2; inside++) {
 		w = begin(JIT + 0x100 + (inside ? 9 : 0), SP, FP, 0);
 		w->known = inside ? WALK_ALL_KNOWN : 0;
@@ -311,17 +319,11 @@ static void test_sigreturn(void **state)
 /* The kernel has set SP for the signal's handler, but not the pc: the frame has the registers. */
 static void test_calling_handler(void **state)
 {
-	static const uint8_t code[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	struct walk *w;
 
 	(void)state;
-	begin_jit(FP);
-	memcpy(fake.text + (JIT - TEXT) + 0x100, code, 9);
+	begin_sigreturn(SP + 8);
 	store(SP, JIT + 0x100);
-	store(SP + 48 + 8 * 4, 0x1212); /* R12, RBP, RSP and RIP of the sigcontext */
-	store(SP + 48 + 8 * 10, 0xb0b0);
-	store(SP + 48 + 8 * 15, STACK + 0x2000);
-	store(SP + 48 + 8 * 16, JIT + 0x200);
 	w = begin(JIT + 0x200, SP, FP, 1);
 	walk_enter_signal(w);
 	assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Signal handlers in the middle of the stack: one, two, on a signal stack, in a thread. */
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "frame.h"
 
@@ -131,5 +133,58 @@ static KEEP void timer(void)
 	STAY;
 }
 
+/*
+ * The moment in which the kernel has set SP for a handler, but not the pc, made to last: SP is at
+ * such a frame, whose registers belong to a call by by_frame, during system calls. Those of the
+ * thread itself belong to a call by by_registers.
+ */
+struct handler_frame {
+	void (*restorer)(void);
+	ucontext_t context;
+};
+
+__attribute__((noreturn)) void at_frame(long file, void *to, long size, void *frame);
+extern const char at_frame_pc[];
+void frame_restorer(void);
+
+__asm__(".globl	at_frame\n"
+	".type	at_frame, @function\n"
+	"at_frame:\n"
+	"	.cfi_startproc\n"
+	"	mov	%rsp, %rbx\n"
+	"	.cfi_def_cfa_register %rbx\n"
+	"	mov	%rcx, %rsp\n"
+	"1:	xor	%eax, %eax\n" /* read */
+	"	syscall\n"
+	"at_frame_pc:\n"
+	"	jmp	1b\n"
+	"	.cfi_endproc\n"
+	"	.size	at_frame, . - at_frame\n"
+	".type	frame_restorer, @function\n"
+	"frame_restorer:\n"
+	"	mov	$15, %rax\n"
+	"	syscall\n"
+	"	.size	frame_restorer, . - frame_restorer\n");
+
+static KEEP void by_registers(int file)
+{
+	static char zeros[1 << 16];
+	struct handler_frame frame = {.restorer = frame_restorer};
+	greg_t *regs = frame.context.uc_mcontext.gregs;
+
+	regs[REG_RIP] = (greg_t)at_frame_pc;
+	/* Where the caller of this function has left its return address. */
+	regs[REG_RBX] = (greg_t)__builtin_dwarf_cfa() - 8;
+	regs[REG_RSP] = regs[REG_RBX];
+	ready();
+	at_frame(file, zeros, sizeof(zeros), &frame);
+}
+
+static KEEP void by_frame(void)
+{
+	by_registers(open("/dev/zero", O_RDONLY));
+	STAY;
+}
+
 FRAMES_MAIN({"one", one_signal}, {"two", two_signals}, {"low", low_stack}, {"high", high_stack},
-	    {"timer", timer})
+	    {"timer", timer}, {"calling", by_frame})
