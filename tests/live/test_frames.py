@@ -17,7 +17,7 @@ some instructions, the row names the stacks that result and their greatest share
 goes, it names the stacks that neither walk nor names can know: those are counted apart, and as many
 others are needed as in any case.
 
-Covers: unwind/step.h bpf/prog/walker.bpf.h"""
+Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c"""
 
 import collections
 import copy
@@ -184,6 +184,10 @@ CASES = [
          main_chain(f"timer;work(?:;{FOREIGN}){{0,2}}(?:;on_timer)?"),
          among=[(main_chain(f"timer;work(?:;{FOREIGN})?;{RESTORE};on_timer"), 40)]),
 
+    # In the kernel, the frame that is made for a handler counts.
+    Case("calling", "signals", "calling", main_chain("by_frame;(?:by_registers;)?at_frame"),
+         among=[(main_chain("by_frame;at_frame"), 320)]),
+
     Case("realign", "realign", "loop", main_chain("realigned_loop(?:;realigned)?"),
          among=[(main_chain("realigned_loop;realigned"), 120)]),
     Case("realign-leaf", "realign", "leaf",
@@ -311,8 +315,11 @@ def stop(case):
 
 
 def settled(part):
-    """True when all sampled processes are known, and so are their tables."""
-    return part.stacks and not any(user[:1] in NOT_YET for _, _, user, _, _ in part.stacks)
+    """True when all sampled processes are known, and so are their tables and the programs' names."""
+    nameless = tuple(f"{program}+0x" for program in {case.program for case in CASES})
+    return part.stacks and not any(
+        user[:1] in NOT_YET or any(frame.startswith(nameless) for frame in user)
+        for _, _, user, _, _ in part.stacks)
 
 
 def enough(case, bottom):
