@@ -9,6 +9,7 @@
 
 #include "tui/ui/ui.h"
 #include "tui/util/share.h"
+#include "tui/views/procgroups.h"
 #include "tui/views/treerows.h"
 
 #define PATH_MAX_NODES 64
@@ -78,12 +79,12 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 
 static const char *text_of_group(const struct profile_proc *proc)
 {
-	return proc->group[0] ? proc->group : "no container or unit";
+	return proc->group[0] ? proc->group : PROCGROUPS_NO_UNIT;
 }
 
 static const char *text_of_user(const struct profile_proc *proc)
 {
-	return proc->user[0] ? proc->user : "no user";
+	return proc->user[0] ? proc->user : PROCGROUPS_NO_USER;
 }
 
 static const char *text_of_program(const struct profile_proc *proc)

@@ -241,8 +241,8 @@ static void name_group(const struct ui *ui, const char *text, struct profile_pro
 	snprintf(row->group, sizeof(row->group), "%s", ui->grouping == GROUP_CGROUP ? text : "");
 	snprintf(row->cmdline, sizeof(row->cmdline), "%s",
 		 text[0] ? text
-		 : user	 ? "no user"
-			 : "no container or unit");
+		 : user	 ? PROCGROUPS_NO_USER
+			 : PROCGROUPS_NO_UNIT);
 }
 
 void procgroups_name(const struct procgroups *g, const struct ui *ui, const struct profile *p,

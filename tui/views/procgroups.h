@@ -12,6 +12,10 @@
 #include "tui/query/query.h"
 #include "tui/ui/ui.h"
 
+/* Also of processes that were gone before /proc was read for them. */
+#define PROCGROUPS_NO_USER "user not known"
+#define PROCGROUPS_NO_UNIT "no container or unit known"
+
 #define PROCGROUPS_FEW 20 /* samples; fewer say little */
 
 struct procgroups {

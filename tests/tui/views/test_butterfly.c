@@ -267,7 +267,7 @@ static void groups_are_those_of_the_row(void **state)
 		const char *find, *title, *total; /* those of each grouping, by program first */
 	} groups[] = {
 		{"/^nginx\n", "Butterfly in nginx", "total 49.8%"},
-		{"g", "Butterfly in no container or unit", "total 33.6%"},
+		{"g", "Butterfly in no container or unit known", "total 33.6%"},
 		{"/^www\n", "Butterfly in www", "total 49.8%"},
 		{"/^nginx\n", "Butterfly in 4121 nginx", "total 49.8%"},
 	};

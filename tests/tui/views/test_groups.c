@@ -107,6 +107,30 @@ static void enter_shows_each_that_has_exited(void **state)
 	crowd_close(&c);
 }
 
+/* A process that ended at once has a user, too. */
+static void what_was_not_read_of_a_process_is_not_known(void **state)
+{
+	static const struct profile_proc gone = {
+		.pid = 1000, .image = 1, .nthreads = 1, .comm = "gone"};
+	struct typist *t = *state;
+	struct crowd c;
+
+	crowd_open(&c, t, 2);
+	profile_lock(t->feed.p);
+	assert_true(profile_proc(t->feed.p, &gone) >= 0);
+	profile_unlock(t->feed.p);
+	c.samples[0] = 50;
+	c.samples[1] = 40;
+	crowd_seconds(&c, 2);
+	type(t, "cc");
+	assert_shows(t, "no container or unit known");
+	type(t, "c");
+	assert_shows(t, "user not known");
+	type(t, "3");
+	assert_shows(t, "user not known");
+	crowd_close(&c);
+}
+
 /* One that ended keeps its row while the cursor is on it. */
 static void the_cursor_keeps_its_process_out_of_the_fold(void **state)
 {
@@ -537,6 +561,7 @@ int main(void)
 		SCREEN_TEST(a_group_is_one_row_whatever_is_compared),
 		SCREEN_TEST(the_row_of_a_cpu_is_no_process),
 		SCREEN_TEST(parents_of_each_other_are_cut),
+		SCREEN_TEST(what_was_not_read_of_a_process_is_not_known),
 		SCREEN_TEST(columns_stand_as_the_user_put_them),
 		cmocka_unit_test(the_sorted_column_is_shown),
 	};
