@@ -13,10 +13,10 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/objectfile.h"
-#include "symbols/files/procstat.h"
 #include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "symbols/files/procmaps.h"
+#include "symbols/files/procstat.h"
 
 #define EXEC_TRIES 50u /* of a millisecond each, until an exec is complete */
 

@@ -9,8 +9,8 @@
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/object.h"
-#include "symbols/files/procstat.h"
 #include "bpf/tracker/tracker.h"
+#include "symbols/files/procstat.h"
 #include "symbols/files/rootfile.h"
 
 #define DEAD_MAX 32768u

@@ -10,16 +10,16 @@
 #include <string.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/identity.h"
 #include "bpf/tracker/mapping.h"
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
-#include "bpf/tracker/identity.h"
-#include "symbols/files/procstat.h"
 #include "bpf/tracker/selector.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/cgroup.h"
 #include "symbols/files/procfile.h"
+#include "symbols/files/procstat.h"
 
 #define LOOK_NS	   (1000ull * 1000000)
 #define LOOK_MAX   512u	 /* processes in that time; some 10 us each */

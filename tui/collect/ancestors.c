@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/files/procstat.h"
 #include "symbols/base/text.h"
+#include "symbols/files/procstat.h"
 #include "tui/profile/parents.h"
 #include "tui/profile/profile.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/files/procstat.h"
 #include "symbols/base/text.h"
+#include "symbols/files/procstat.h"
 #include "tui/profile/board.h"
 
 #define LOOK_NS	 400000000ull

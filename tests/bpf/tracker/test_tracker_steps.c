@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "bpf/sampler/sampler.h"
-#include "symbols/files/procstat.h"
 #include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
+#include "symbols/files/procstat.h"
 #include "tests/support/places.h"
 
 static void on_event(const struct sideband_event *e, void *arg)
