@@ -383,5 +383,5 @@ struct kernelcode *tracker_kernel_code(struct tracker *t)
 
 void tracker_keep_dead(struct tracker *t, uint64_t ns)
 {
-	atomic_store(&t->keep_dead, ns > KEEP_DEAD_NS ? ns : KEEP_DEAD_NS);
+	atomic_store(&t->keep_dead, ns);
 }

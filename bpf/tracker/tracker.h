@@ -43,8 +43,8 @@ int tracker_start(struct tracker *t);
 void tracker_free(struct tracker *t);
 
 /*
- * Exited processes stay known for so long, at least 5 s, so that the samples of a refresh can be
- * named at its end; of more than 32,768 the oldest go earlier.
+ * Exited processes stay known for so long, 5 s before the first call, so that the samples of a
+ * refresh can be named at its end; of more than 32,768 the oldest go earlier.
  */
 void tracker_keep_dead(struct tracker *t, uint64_t ns);
 
