@@ -27,8 +27,10 @@ import live  # noqa: E402
 PROGRAM = os.path.abspath(os.path.join(live.BUILD, "tests", "frames", "clones"))
 EXACT = 0.995
 ENOUGH_PARENT, ENOUGH_CHILD, ENOUGH_EXEC = 200, 10, 50  # samples per mode
+ENOUGH_SLICE = 20  # samples of a mode
 PATIENCE = 150  # seconds
-NO_TABLE = "[no table for pc]"
+NO_TABLE, UNKNOWN = "[no table for pc]", "[process not known yet]"
+JUST_EXEC = "[process has just called exec]"
 
 # mode: (the function of the loop, whether the child has a stack of its own)
 MODES = {
@@ -62,25 +64,49 @@ def chain_of(mode, own):
                       rf"(?:;{foreign}){{1,7}}")
 
 
+def nameless(stacks):
+    return {frame for user, _, _ in stacks for frame in user if "+0x" in frame}
+
+
+def named(slices):
+    """The stacks of a mode from the slice on in which all have their names. Names are read beside the
+    sampling; a frame of the library that has none in the last slice has none in any file."""
+    never = {frame for frame in nameless(slices[-1] if slices else [])
+             if not frame.startswith(os.path.basename(PROGRAM))}
+    for first, stacks in enumerate(slices):
+        if nameless(stacks) <= never and samples(stacks) >= ENOUGH_SLICE:
+            return [stack for stacks in slices[first:] for stack in stacks]
+    return []
+
+
+def samples(stacks, *bottoms):
+    """The samples of the stacks, or of those that end in one of these."""
+    return sum(count for user, _, count in stacks if not bottoms or "".join(user[:1]) in bottoms)
+
+
+def is_known(stacks):
+    """True when stacktop has the tables and the processes of a slice."""
+    return samples(stacks, NO_TABLE) == 0 and \
+        samples(stacks, UNKNOWN) <= (1 - EXACT) * samples(stacks)
+
+
 def sample(programs, found):
-    """Fills found, by mode: [(user, kernel, count)], until each mode has enough. Samples everything,
-    since nothing could have named the children before; of other processes only the number is kept.
-    Before the first slice that has all tables, stacks that lack one do not count."""
+    """Fills found, by mode: its slices, each [(user, kernel, count)], until each mode has enough.
+    Samples everything, since nothing could have named the children before; of other processes only the
+    number is kept. The first slice in which all modes are known is the first that counts."""
     names = "^(" + "|".join([*MODES, "true"]) + ")$"
     with live.Stream("-d", "0.5", "-F", live.hertz(3999), "--no-inline", "--comm", names) as top:
         end, ready = time.monotonic() + PATIENCE, False
         while programs and time.monotonic() < end and top.process.poll() is None:
             time.sleep(0.1)
             for part in top.poll():
-                stacks = [stack for stack in part.stacks if stack[1] in programs]
-                if not ready:
-                    whole = [stack for stack in stacks if NO_TABLE not in stack[2]]
-                    ready = len(whole) == len(stacks) and {stack[1] for stack in stacks} == set(MODES)
-                    stacks = whole
-                for _, name, user, kernel, count in stacks:
-                    found[name].append((user, kernel, count))
+                stacks = {mode: [stack[2:] for stack in part.stacks if stack[1] == mode]
+                          for mode in programs}
+                ready = ready or all(stacks[mode] and is_known(stacks[mode]) for mode in MODES)
+                for mode in programs if ready else ():
+                    found[mode] += [stacks[mode]] if stacks[mode] else []
             for mode, program in list(programs.items()):
-                if ready and enough(mode, found[mode]):
+                if enough(mode, named(found[mode])):
                     program.kill()
                     del programs[mode]
         status = top.stop()
@@ -121,7 +147,8 @@ def judge(tap, name, stacks, wanted, enough):
 def check_exec(tap, lines, leaf, own):
     """Stacks of the mode with children that call execve."""
     foreign = foreign_function(own)
-    before = re.compile(rf"{re.escape(leaf)}(?:;{foreign}){{1,3}}")
+    # The image may change between the sample's first look at the process and its last one.
+    before = re.compile(rf"(?:{re.escape(JUST_EXEC)};)?{re.escape(leaf)}(?:;{foreign}){{1,3}}")
     after = re.compile(rf"(?!{re.escape(leaf)}$)(?:{foreign}|_start)")
     kinds, wrong = collections.Counter(), collections.Counter()
     for user, kernel, count in lines:
@@ -147,8 +174,7 @@ def report(tap, mode, lines, own):
     judge(tap, f"{mode}: the parent's stacks", parents, chain, ENOUGH_PARENT)
     judge(tap, f"{mode}: the child's stacks", children, leaf if MODES[mode][1] else chain,
           ENOUGH_CHILD)
-    unknown = sum(count for user, _, count in lines if user[:1] == ["[process not known yet]"])
-    total = sum(count for _, _, count in lines)
+    unknown, total = samples(lines, UNKNOWN), samples(lines)
     tap.ok(unknown <= (1 - EXACT) * total, f"{mode}: processes are known",
            f"but for {unknown} of {total} samples")
     if mode == "spawns":
@@ -181,8 +207,8 @@ def main():
                 program.stdout.close()
     tap.ok(not trouble, "stacktop reports no problem", trouble)
     own = own_functions()
-    for mode, lines in found.items():
-        report(tap, mode, lines, own)
+    for mode, slices in found.items():
+        report(tap, mode, named(slices), own)
     tap.done()
 
 
