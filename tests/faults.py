@@ -592,6 +592,8 @@ TUI = [
     Fault("stacks-lost", "tui/collect/stackcache.c",
           "if (!raw) {\n\t\tsampler_forget(c->sampler, hash);\n\t\treturn NULL;",
           "if (!raw) {\n\t\treturn NULL;"),
+    Fault("collect-ended", "tui/collect/collector_post.c",
+          "2 * ns + DEAD_MORE_NS", "DEAD_MORE_NS"),
     Fault("procinfo-user", "tui/collect/procinfo.c", "\\nUid:%*u%u", "\\nGid:%*u%u"),
     Fault("procinfo-arguments", "tui/collect/procinfo.c",
           "if (!text[i])\n\t\t\ttext[i] = ' ';", "if (!text[i] && i > n)\n\t\t\ttext[i] = ' ';"),

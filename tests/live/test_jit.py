@@ -6,6 +6,7 @@ in its own PID and mount namespaces, then node, python3 and java, compared with 
 reads from the same files.
 
 Covers: symbols/names/perfmap.c symbols/names/jitdump.c symbols/files/procfile.c symbols/files/rootfile.c tui/symbolize/jit.c
+Covers: tui/collect/collector_post.c
 """
 
 import collections
@@ -35,6 +36,7 @@ ENOUGH = 300        # samples per process
 BUSY = 0.3          # seconds of CPU time, until its code is compiled
 HERTZ = live.hertz(999)
 LONG = "600"        # seconds until it ends by itself
+LATE = 4            # seconds from the end of processes to that of their refresh; of any, 3 are kept
 RENEWED = 2         # names one after the other at one address, three seconds of CPU time each
 
 
@@ -158,7 +160,7 @@ def test_short(tap):
     """Processes that ended before their slice is named; stacktop still holds their files open."""
     with tempfile.TemporaryDirectory() as folder:
         script = (f"cd '{folder}'; for way in map dump; do '{JITNAMES}' $way 1 & echo $! >$way; done; "
-                  "wait; exec sleep 2")
+                  f"wait; exec sleep {LATE}")
         text = live.stacktop("-b", "--format=json", "-K", "-F", HERTZ, "-d", "300", "-n", "1", "--", "sh",
                              "-c", script, timeout=watch.PATIENCE)[0]
         pids = {}
