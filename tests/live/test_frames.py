@@ -6,8 +6,8 @@
     test_frames.py [CASE...]    only these, the names of the table below
 
 A program reports when it runs only its construct; stacktop starts when it has run there for a while, so
-there is no sample of a program's start. Slices count from the first in which each sampled process is
-known and has its tables; from then on no sample is excluded. At least 99.5 % of a case's samples must
+there is no sample of a program's start. A case's slices count from the first in which its process is
+known, with tables and names; from then on no sample is excluded. At least 99.5 % of a case's samples must
 show one of the chains that its row in the table allows, from the thread's first frame to the function
 that ran. Where the construct is only part of what runs, a row also names the chain that must be among
 its samples, and how many of them the test waits for: its share depends on the CPU and the kernel.
@@ -314,12 +314,12 @@ def stop(case):
         case.process = None
 
 
-def settled(part):
-    """True when all sampled processes are known, and so are their tables and the programs' names."""
-    nameless = tuple(f"{program}+0x" for program in {case.program for case in CASES})
-    return part.stacks and not any(
+def settled(case, lines):
+    """True when the case's process is known in all of a slice, and so are tables and program's names."""
+    nameless = f"{case.program}+0x"
+    return lines and not any(
         user[:1] in NOT_YET or any(frame.startswith(nameless) for frame in user)
-        for _, _, user, _, _ in part.stacks)
+        for user, _, _ in lines)
 
 
 def enough(case, bottom):
@@ -332,18 +332,21 @@ def enough(case, bottom):
 
 def sample(cases, bottom):
     """Samples all cases at the same time, each until it has enough. Processes that start with
-    stacktop do not count: slices count from the first in which all is known."""
+    stacktop do not count: a case's slices count from the first in which all of it is known."""
     running = {case.name: case for case in cases if case.pids}
-    begun, start = False, time.monotonic()
+    start = time.monotonic()
     with live.Stream("-d", SLICE_SECONDS, "-F", live.hertz(HERTZ), "--no-inline", "-p",
                      ",".join(case.pids for case in cases if case.pids)) as top:
         while running and time.monotonic() < start + PATIENCE and top.process.poll() is None:
             time.sleep(0.05)
             for part in top.poll():
-                begun = begun or settled(part) or time.monotonic() > start + PATIENCE / 4
-                for _, name, user, kernel, count in part.stacks if begun else ():
-                    if name in running:
-                        running[name].lines.append((user, kernel, count))
+                found = collections.defaultdict(list)
+                for _, name, user, kernel, count in part.stacks:
+                    found[name].append((user, kernel, count))
+                for case in running.values():
+                    if case.lines or settled(case, found[case.name]) or \
+                            time.monotonic() > start + PATIENCE / 4:
+                        case.lines += found[case.name]
             for case in list(running.values()):
                 if enough(case, bottom):
                     del running[case.name]
