@@ -26,21 +26,23 @@ ROOMS = {
     "symbols/names": "symbols/base symbols/files symbols/elf",
     "symbols/dwarf": "symbols/base symbols/files symbols/elf",
     "symbols/insn": "",
+    "symbols/runtime": "symbols/base symbols/elf symbols/dwarf",
     "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf symbols/insn",
     "unwind": "unwind/arch/x86_64 symbols/base symbols/elf symbols/insn",
     "unwind/arch/x86_64": "unwind symbols/elf symbols/insn",
-    "bpf/prog": "bpf/prog/arch unwind",
+    "bpf/prog": "bpf/prog/arch unwind symbols/runtime",
     "bpf/prog/arch": "unwind",
-    "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names",
+    "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names symbols/runtime",
     "bpf/tracker": "bpf/sampler bpf/prog unwind unwind/arch/x86_64 symbols/base symbols/files "
-                   "symbols/elf symbols/insn",
+                   "symbols/elf symbols/insn symbols/runtime",
     "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
     # the model, without a screen
     "tui/util": "symbols/base symbols/files",
     "tui/profile": "tui/util bpf/tracker bpf/report unwind symbols/base symbols/code",
     "tui/query": "tui/profile tui/util symbols/base",
     "tui/symbolize": "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler unwind "
-                     "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",
+                     "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf "
+                     "symbols/runtime",
     "tui/session": "tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
     "tui/collect": "tui/symbolize tui/session tui/query tui/profile tui/util bpf/report bpf/tracker "
                    "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code "
@@ -72,7 +74,7 @@ LIBRARY_OWNER = (
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
 # The headers that kernel programs share with user space.
-KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|lookup|bare|reason))\.h$")
+KERNEL_SIDE = re.compile(r"^(symbols/runtime/\w+_layout|bpf/prog/(layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|lookup|bare|reason))\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # A struct may be called like a function.

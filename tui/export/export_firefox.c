@@ -39,11 +39,13 @@ struct firefox_writer {
 	uint32_t stamp;
 };
 
-static const enum category categories[] = {[FUNC_USER] = CATEGORY_USER,
-					   [FUNC_INLINE] = CATEGORY_USER,
-					   [FUNC_KERNEL] = CATEGORY_KERNEL,
-					   [FUNC_JIT] = CATEGORY_JIT,
-					   [FUNC_END] = CATEGORY_END};
+static const enum category categories[] = {
+	[FUNC_USER] = CATEGORY_USER,	 [FUNC_INLINE] = CATEGORY_USER,
+	[FUNC_KERNEL] = CATEGORY_KERNEL, [FUNC_JIT] = CATEGORY_JIT,
+	[FUNC_END] = CATEGORY_END,	 [FUNC_EVAL] = CATEGORY_USER,
+	[FUNC_PYTHON] = CATEGORY_JIT,	 [FUNC_PHP] = CATEGORY_JIT,
+	[FUNC_PERL] = CATEGORY_JIT,	 [FUNC_RUBY] = CATEGORY_JIT,
+	[FUNC_JS] = CATEGORY_JIT,	 [FUNC_JAVA] = CATEGORY_JIT};
 
 static double milliseconds(uint64_t ns)
 {

@@ -96,11 +96,11 @@ static void write_threads(FILE *to, const struct export_model *c)
 
 static void write_funcs(FILE *to, const struct export_model *c, const struct export_model_sum *sums)
 {
-	static const char *const kinds[] = {[FUNC_USER] = "user",
-					    [FUNC_KERNEL] = "kernel",
-					    [FUNC_INLINE] = "inline",
-					    [FUNC_JIT] = "jit",
-					    [FUNC_END] = "end"};
+	static const char *const kinds[] = {
+		[FUNC_USER] = "user",	  [FUNC_KERNEL] = "kernel", [FUNC_INLINE] = "inline",
+		[FUNC_JIT] = "jit",	  [FUNC_END] = "end",	    [FUNC_EVAL] = "eval",
+		[FUNC_PYTHON] = "python", [FUNC_PHP] = "php",	    [FUNC_PERL] = "perl",
+		[FUNC_RUBY] = "ruby",	  [FUNC_JS] = "js",	    [FUNC_JAVA] = "java"};
 
 	fputs(",\"functions\":[", to);
 	for (uint32_t i = 0; i < c->nfuncs; i++) {

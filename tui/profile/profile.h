@@ -24,7 +24,20 @@ enum func_kind {
 	FUNC_INLINE, /* inlined into the frame before it */
 	FUNC_JIT,    /* anonymous executable memory */
 	FUNC_END,    /* why a walk ended early: the name is the reason, without brackets */
+	FUNC_EVAL,   /* native code of an interpreter, which runs the frames that follow it */
+	/* Functions of interpreted languages; the module is the source file. */
+	FUNC_PYTHON,
+	FUNC_PHP,
+	FUNC_PERL,
+	FUNC_RUBY,
+	FUNC_JS,
+	FUNC_JAVA,
 };
+
+static inline bool func_is_language(enum func_kind kind)
+{
+	return kind >= FUNC_PYTHON;
+}
 
 struct profile_func {
 	const char *name;   /* clean (text_clean), NUL-terminated */

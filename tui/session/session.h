@@ -64,8 +64,9 @@ enum session_record {
 #define SESSION_PROC_KTHREAD  4u
 
 /* The kinds of functions by their number in the file. */
-static const enum func_kind session_kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT, FUNC_END,
-					       FUNC_INLINE};
+static const enum func_kind session_kinds[] = {FUNC_USER,   FUNC_KERNEL, FUNC_JIT,    FUNC_END,
+					       FUNC_INLINE, FUNC_EVAL,	 FUNC_PYTHON, FUNC_PHP,
+					       FUNC_PERL,   FUNC_RUBY,	 FUNC_JS,     FUNC_JAVA};
 
 #define SESSION_KINDS (sizeof(session_kinds) / sizeof(*session_kinds))
 
