@@ -186,6 +186,7 @@ static __always_inline int walk_leave_signal(struct walk *w)
 		return WALK_CONTINUE;
 	}
 	w->frames[0] = walk_frame(w, walk_find_map(w, w->pc - 1));
+	w->sps[0] = w->sp;
 	w->nframes = 1;
 	walk_mix(w, w->frames[0]);
 	return WALK_SIGCONTEXT(w, w->sp + SIGCONTEXT_AT);
@@ -414,7 +415,9 @@ static __always_inline int walk_add_frame(struct walk *w, int mapped)
 		return WALK_DEPTH;
 	frame = walk_frame(w, mapped) | (w->exact ? FRAME_EXACT : 0);
 	STEP_BARRIER(n);
-	w->frames[n & (WALK_FRAMES_MAX - 1)] = frame;
+	n &= WALK_FRAMES_MAX - 1;
+	w->frames[n] = frame;
+	w->sps[n] = w->sp;
 	w->nframes = n + 1;
 	walk_mix(w, frame);
 	return 0;

@@ -120,6 +120,7 @@ struct walk {
 	__u64 regs[DWARF_COUNT];
 	__u64 head[4]; /* a record's head, for the BPF program: sent together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
+	__u64 sps[WALK_FRAMES_MAX]; /* stack pointer of each frame: it ends at its caller's */
 	__u8 window[WALK_WINDOW_MAX + 8];
 };
 

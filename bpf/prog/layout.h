@@ -54,7 +54,9 @@ struct stack_record {
 	__u64 exec_id; /* see struct count_key; of a kernel stack: 0 */
 	__u32 tgid;
 	__u16 nframes;
-	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
+	/* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record; or as
+	   bpf/prog/runtime_layout.h says. */
+	__u8 kernel;
 	__u8 reason; /* enum walk_reason of a user stack */
 	__u64 frames[];
 };
@@ -114,6 +116,8 @@ struct proc_entry {
 	 */
 	__u64 exec_id;
 	__u64 exec_at; /* when it was written, ns of the kernel's CLOCK_MONOTONIC */
+	__u32 runtime; /* enum runtime: it has an entry in the map of runtimes */
+	__u32 pad;
 };
 
 /*

@@ -19,6 +19,9 @@ struct cpu_state {
 	struct walk walk;
 	bpf_user_pt_regs_t regs;
 	__u64 exec_id; /* of the process that is sampled; never 0 */
+	struct count_key key;
+	__u32 runtime; /* enum runtime of the process */
+	__s32 reason;  /* for which the walk ended, while a runtime's program runs */
 	/*
 	 * The sample hit user code. Read again where it counts, so that the verifier does not
 	 * follow the rest of the program once for each.

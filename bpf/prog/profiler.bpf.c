@@ -21,6 +21,7 @@
 #include "bpf/prog/maps.bpf.h"
 #include "bpf/prog/modules.bpf.h"
 #include "bpf/prog/pidns.bpf.h"
+#include "bpf/prog/runtime_layout.h"
 #include "bpf/prog/walker.bpf.h"
 
 /* Fields of the kernel that are used; libbpf finds them through its BTF. */
@@ -194,7 +195,8 @@ __attribute__((noinline)) int sample_finish_kernel_stack(void)
 	return 0;
 }
 
-__attribute__((noinline)) int sample_finish_user_stack(int reason)
+/* Counts the walk, and completes its record. */
+__attribute__((noinline)) int sample_hash_user(int reason)
 {
 	__u32 zero = 0;
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
@@ -221,7 +223,17 @@ __attribute__((noinline)) int sample_finish_user_stack(int reason)
 	rec->exec_id = st->exec_id;
 	rec->kernel = 0;
 	rec->reason = reason;
-	send_stack(s, rec, WALK_FRAMES_MAX);
+	return 0;
+}
+
+__attribute__((noinline)) int sample_send_user(void)
+{
+	__u32 zero = 0;
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	struct cpu_state *st = this_state();
+
+	if (s && st)
+		send_stack(s, (struct stack_record *)st->walk.head, WALK_FRAMES_MAX);
 	return 0;
 }
 
@@ -343,6 +355,7 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 		return WALK_OTHER_EXEC;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
+	st->runtime = proc->runtime;
 	return WALK_CONTINUE;
 }
 
@@ -358,6 +371,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack)
 	if (!st)
 		return WALK_UNKNOWN_PROCESS;
 	st->walk.list_count = 0;
+	st->runtime = RUNTIME_NONE;
 	reason = take_list(st, start_stack);
 	st->no_list = reason;
 	/* The kernel has put the registers of the new program there. */
@@ -394,10 +408,7 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
 	       bpf_probe_read_user(&top, sizeof(top), (const void *)regs_sp(&st->regs));
 }
 
-/*
- * Walks the user stack and leaves its hash in the record in walk.head. False: there is no user
- * stack now.
- */
+/* Walks the user stack; false: there is none now. The reason is in the state. */
 static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
 				     __u64 start_stack)
 {
@@ -407,7 +418,8 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	if (user_registers(st, ctx)) {
 		walk_begin(w, 1);
 		w->start_stack = start_stack;
-		sample_finish_user_stack(WALK_NO_REGISTERS);
+		st->runtime = RUNTIME_NONE;
+		st->reason = WALK_NO_REGISTERS;
 		return 1;
 	}
 	regs_load(w->regs, &st->regs);
@@ -431,7 +443,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 		w->nframes = 1;
 		walk_mix(w, w->frames[0]);
 	}
-	sample_finish_user_stack(reason);
+	st->reason = reason;
 	return 1;
 }
 
@@ -519,6 +531,27 @@ static __attribute__((noinline)) void sample_count(struct profiler_stats *s,
 	__sync_fetch_and_add(&value->count, 1);
 }
 
+/* The sample has all its frames: sends its user stack, and counts it. */
+static __always_inline void sample_finish(struct cpu_state *st, int unsent)
+{
+	__u32 zero = 0;
+	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+
+	if (!ctl || !s)
+		return;
+	if (unsent)
+		s->ring_full++;
+	else
+		sample_send_user();
+	st->key.user = st->walk.head[0];
+	if (config.capture && ctl->capture == st->key.tgid)
+		sample_capture();
+	sample_count(s, &st->key, st->walk.start_stack);
+}
+
+#include "bpf/prog/python.bpf.h"
+
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
@@ -527,7 +560,6 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
 	struct cpu_state *st = this_state();
-	struct count_key key = {.tgid = tgid, .tid = (__u32)id};
 	struct stack_record *rec;
 	long bytes;
 
@@ -543,7 +575,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		s->filtered++;
 		return 0;
 	}
-	key.exec_id = st->exec_id = current_exec_id();
+	st->exec_id = current_exec_id();
+	st->key = (struct count_key){.tgid = tgid, .tid = (__u32)id, .exec_id = st->exec_id};
+	if (ctl->by_cpu)
+		st->key.cpu = bpf_get_smp_processor_id() + 1;
 	st->user_mode = regs_user_mode(&ctx->regs);
 	if (st->user_mode)
 		s->user++;
@@ -558,7 +593,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec->kernel = 1;
 			rec->reason = 0;
 			sample_finish_kernel_stack();
-			key.kernel = rec->hash;
+			st->key.kernel = rec->hash;
 		} else {
 			s->kernel_lost++;
 		}
@@ -567,14 +602,14 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
 		if (walk_user(st, ctx, start_stack)) {
-			key.user = st->walk.head[0];
-			if (config.capture && ctl->capture == tgid)
-				sample_capture();
+			if (st->runtime) /* finishes the sample, unless it is not there */
+				bpf_tail_call(ctx, &runtime_programs, st->runtime);
+			sample_hash_user(st->reason);
+			sample_finish(st, 0);
+			return 0;
 		}
 	}
-	if (ctl->by_cpu)
-		key.cpu = bpf_get_smp_processor_id() + 1;
-	sample_count(s, &key, start_stack);
+	sample_count(s, &st->key, start_stack);
 	return 0;
 }
 

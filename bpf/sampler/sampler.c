@@ -40,6 +40,7 @@ struct sampler {
 	struct sampler_ticks ticks; /* of earlier events */
 	struct ring_buffer *ring;
 	int stats_fd, control_fd, targets_fd, procs_fd, files_fd, counts_fd;
+	int runtimes_fd, runtime_counts_fd;
 	int possible_cpus;
 	bool knows_starts; /* the program can compare start times */
 
@@ -70,6 +71,11 @@ static int on_record(void *arg, void *data, size_t size)
 
 	if (size >= sizeof(*rec) && rec->kernel == STACK_CAPTURED &&
 	    (size < sizeof(struct capture_record) || rec->nframes > WALK_FRAMES_MAX))
+		return 0;
+	if (size >= sizeof(*rec) && rec->kernel == STACK_METHOD &&
+	    (size < sizeof(struct method_record) ||
+	     size - sizeof(struct method_record) <
+		     ((const struct method_record *)data)->table_size))
 		return 0;
 	if (size >= sizeof(*rec) && size >= sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]) &&
 	    s->stack_fn)
@@ -209,6 +215,23 @@ static int set_counts(struct sampler *s, unsigned int inner)
 	return bpf_map_update_elem(s->counts_fd, &zero, &s->inner_fds[inner], BPF_ANY) ? -errno : 0;
 }
 
+/* The programs of the runtimes: on_sample calls them by number. */
+static int set_programs(struct sampler *s)
+{
+	static const char *const names[RUNTIME_COUNT] = {[RUNTIME_PYTHON] = "on_python"};
+	const int map = map_fd(s, "runtime_programs");
+
+	for (__u32 i = 0; i < RUNTIME_COUNT; i++) {
+		const struct bpf_program *program =
+			names[i] ? bpf_object__find_program_by_name(s->object, names[i]) : NULL;
+		const int fd = program ? bpf_program__fd(program) : -1;
+
+		if (names[i] && bpf_map_update_elem(map, &i, &fd, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
 static int open_maps(struct sampler *s)
 {
 	unsigned int i;
@@ -219,6 +242,8 @@ static int open_maps(struct sampler *s)
 	s->procs_fd = map_fd(s, "procs");
 	s->files_fd = map_fd(s, "files");
 	s->counts_fd = map_fd(s, "counts");
+	s->runtimes_fd = map_fd(s, "runtimes");
+	s->runtime_counts_fd = map_fd(s, "runtime_counts");
 	s->memory.map_entries =
 		map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	s->memory.touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
@@ -242,6 +267,8 @@ static int open_maps(struct sampler *s)
 		return -ENOMEM;
 	s->ring = ring_buffer__new(map_fd(s, "stacks"), on_record, s, NULL);
 	if (!s->ring)
+		return -errno;
+	if (set_programs(s))
 		return -errno;
 	return set_counts(s, 0);
 }
@@ -430,6 +457,20 @@ void sampler_drop_process(struct sampler *s, pid_t pid)
 	bpf_map_delete_elem(s->procs_fd, &key);
 }
 
+int sampler_set_runtime(struct sampler *s, pid_t pid, const struct runtime_process *runtime)
+{
+	__u32 key = pid;
+
+	return bpf_map_update_elem(s->runtimes_fd, &key, runtime, BPF_ANY) ? -errno : 0;
+}
+
+void sampler_drop_runtime(struct sampler *s, pid_t pid)
+{
+	__u32 key = pid;
+
+	bpf_map_delete_elem(s->runtimes_fd, &key);
+}
+
 int sampler_set_file(struct sampler *s, const struct file_key *key, const struct file_entry *entry)
 {
 	return bpf_map_update_elem(s->files_fd, key, entry, BPF_ANY) ? -errno : 0;
@@ -592,24 +633,34 @@ void sampler_forget(struct sampler *s, uint64_t hash)
 			__atomic_store_n(&set->hash[i], 0, __ATOMIC_RELAXED);
 }
 
-int sampler_stats(struct sampler *s, struct profiler_stats *sum)
+/* The sum of a struct of counters over all CPUs. */
+static int sum_counters(const struct sampler *s, int map, void *sum, size_t size)
 {
-	struct profiler_stats *each = calloc(s->possible_cpus, sizeof(*each));
+	__u64 *each = calloc(s->possible_cpus, size), *to = sum;
+	const size_t n = size / sizeof(*each);
 	__u32 zero = 0;
-	size_t i, k;
 
 	if (!each)
 		return -ENOMEM;
-	memset(sum, 0, sizeof(*sum));
-	if (bpf_map_lookup_elem(s->stats_fd, &zero, each)) {
+	memset(sum, 0, size);
+	if (bpf_map_lookup_elem(map, &zero, each)) {
 		free(each);
 		return -errno;
 	}
-	for (i = 0; i < (size_t)s->possible_cpus; i++)
-		for (k = 0; k < sizeof(*sum) / sizeof(__u64); k++)
-			((__u64 *)sum)[k] += ((__u64 *)&each[i])[k];
+	for (size_t i = 0; i < n * s->possible_cpus; i++)
+		to[i % n] += each[i];
 	free(each);
 	return 0;
+}
+
+int sampler_stats(struct sampler *s, struct profiler_stats *sum)
+{
+	return sum_counters(s, s->stats_fd, sum, sizeof(*sum));
+}
+
+int sampler_runtime_stats(struct sampler *s, struct runtime_stats *sum)
+{
+	return sum_counters(s, s->runtime_counts_fd, sum, sizeof(*sum));
 }
 
 int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "bpf/prog/layout.h"
+#include "bpf/prog/runtime_layout.h"
 #include "unwind/walk.h"
 
 struct sampler;
@@ -63,6 +64,12 @@ unsigned int sampler_procs_max(const struct sampler *s);
 
 int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *entry);
 void sampler_drop_process(struct sampler *s, pid_t pid);
+/*
+ * What the walk of a process's language frames needs, before sampler_set_process says that it has a
+ * runtime. -E2BIG: there are too many such processes.
+ */
+int sampler_set_runtime(struct sampler *s, pid_t pid, const struct runtime_process *runtime);
+void sampler_drop_runtime(struct sampler *s, pid_t pid);
 /*
  * start: as in struct procstat, so that samples of another process that gets the PID are left out;
  * 0: not known.
@@ -121,6 +128,7 @@ int sampler_watch(struct sampler *s);
 unsigned int sampler_ncpus(const struct sampler *s);
 /* Sum over the CPUs since the start. */
 int sampler_stats(struct sampler *s, struct profiler_stats *sum);
+int sampler_runtime_stats(struct sampler *s, struct runtime_stats *sum);
 /* Run time and number of runs of the program while kernel.bpf_stats_enabled was 1. */
 int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs);
 /*

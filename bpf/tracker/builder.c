@@ -22,6 +22,7 @@
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
+#include "bpf/tracker/runtimefile.h"
 #include "bpf/tracker/turnlock.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/thread.h"
@@ -165,9 +166,11 @@ bool builder_has_work(const struct table_builder *b)
 	return false;
 }
 
-/* Without the lock. symbols: where the file describes code made at run time. */
+/* Without the lock. symbols: where the file describes code made at run time; runtime: to be freed.
+ */
 static int build_table(const struct table_builder *b, const struct object *o,
-		       struct unwind_table **table, struct code_symbols *symbols)
+		       struct unwind_table **table, struct code_symbols *symbols,
+		       struct runtime_object **runtime)
 {
 	struct elf_file *file = NULL;
 	int err;
@@ -180,8 +183,10 @@ static int build_table(const struct table_builder *b, const struct object *o,
 		elf_file_work(file)->cancel = &b->all->cancel;
 		err = unwind_table_build(file, b->wide, table);
 	}
-	if (!err)
+	if (!err) {
 		codereader_symbols(file, symbols);
+		*runtime = runtimefile_read(file, o->name);
+	}
 	elf_file_free(file);
 	return err;
 }
@@ -201,6 +206,7 @@ bool builder_run(struct table_builder *b)
 	uint64_t begun = clock_cpu_time();
 	struct unwind_table *table = NULL;
 	struct code_symbols symbols = {0};
+	struct runtime_object *runtime = NULL;
 	const struct wide_rule *rules;
 	unsigned int count;
 	int err;
@@ -212,7 +218,7 @@ bool builder_run(struct table_builder *b)
 	turnlock_give(bs->lock);
 	/* Objects with in_queue set are not evicted meanwhile. */
 	record_content(o);
-	err = build_table(b, o, &table, &symbols);
+	err = build_table(b, o, &table, &symbols, &runtime);
 	if (err == -EFBIG) /* here: before the size of the table is known */
 		err = -E2BIG;
 	turnlock_take(bs->lock);
@@ -228,6 +234,7 @@ bool builder_run(struct table_builder *b)
 	o->building = false;
 	if (is_torn(o) && o->torn++ < TORN_MAX) {
 		unwind_table_free(table);
+		free(runtime);
 		o->in_queue = false;
 		object_enqueue(bs->objects, o);
 		return true;
@@ -242,6 +249,8 @@ bool builder_run(struct table_builder *b)
 		o->nderived = table->nderived;
 		o->cfi_bytes = table->cfi_bytes;
 		note_symbols(bs->objects, o, &symbols);
+		free(o->runtime);
+		o->runtime = runtime;
 		err = place_table(bs, o, table);
 	}
 	unwind_table_free(table);

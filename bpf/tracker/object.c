@@ -73,6 +73,7 @@ void object_free(struct object *o)
 		close(o->fd);
 	free(o->loads);
 	free(o->spans);
+	free(o->runtime);
 	free(o->by_offset);
 	free(o);
 }

@@ -97,18 +97,19 @@ struct object {
 	uint32_t listed; /* inventory.c: index */
 	pid_t counted;	 /* inventory.c: the process that was counted last */
 	struct object *prev_queued, *next_queued;
-	uint64_t queued;	      /* since when */
-	struct object *newer, *older; /* unused objects, by when they became so */
-	bool hashed;		      /* in the table to which it was added last */
-	UT_hash_handle hh;	      /* by id */
-	UT_hash_handle key_hh;	      /* by key */
-	UT_hash_handle file_hh;	      /* by file */
-	uint64_t tag;		      /* of the file, as in frames; 0: not in objects.by_tag */
-	UT_hash_handle tag_hh;	      /* by tag */
-	struct file_id shown;	      /* numbers in /proc/PID/maps and records; has a tag */
-	struct code_symbols symbols;  /* codereader.h: ELF addresses */
-	bool describes;		      /* it has one of them */
-	bool code;		      /* no file: code of a process, runcode.h; fd: a codefile.h */
+	uint64_t queued;		/* since when */
+	struct object *newer, *older;	/* unused objects, by when they became so */
+	bool hashed;			/* in the table to which it was added last */
+	UT_hash_handle hh;		/* by id */
+	UT_hash_handle key_hh;		/* by key */
+	UT_hash_handle file_hh;		/* by file */
+	uint64_t tag;			/* of the file, as in frames; 0: not in objects.by_tag */
+	UT_hash_handle tag_hh;		/* by tag */
+	struct file_id shown;		/* numbers in /proc/PID/maps and records; has a tag */
+	struct code_symbols symbols;	/* codereader.h: ELF addresses */
+	bool describes;			/* it has one of them */
+	struct runtime_object *runtime; /* runtimefile.h; NULL: it has none */
+	bool code; /* no file: code of a process, runcode.h; fd: a codefile.h */
 	/* publish.c: for processes that are not known yet; NULL: none */
 	struct maplist *by_offset;
 	uint64_t by_offset_change; /* ctime for which that list was made */

@@ -84,7 +84,8 @@ static struct open_key key_of_request(const struct open_request *r)
 {
 	struct open_key key = {r->dev, r->inode, 0xcbf29ce484222325u};
 
-	for (const char *c = r->kind == OPEN_CODE ? "" : r->name; *c; c++)
+	for (const char *c = r->kind == OPEN_CODE || r->kind == OPEN_RUNTIME ? "" : r->name; *c;
+	     c++)
 		key.name = (key.name ^ (unsigned char)*c) * 0x100000001b3u;
 	if (r->kind != OPEN_MAPPED) {
 		key.dev = UINT64_MAX - r->kind;
@@ -289,7 +290,7 @@ static bool helper_receive(struct opener *o, struct open_helper *h, uint64_t now
 		helper_lose(o, h, -ECONNRESET, now);
 		return false;
 	}
-	if (!o->answer.err && fd < 0)
+	if (!o->answer.err && fd < 0 && h->first->request.kind != OPEN_RUNTIME)
 		o->answer.err = -EMFILE; /* no descriptor was free in this process */
 	h->depth--;
 	h->since = now;

@@ -107,7 +107,8 @@ static int open_request(const struct open_request *r)
 		break;
 	case OPEN_OWN:
 		return procfile_open(&r->owner, r->name, &st);
-	case OPEN_MEMORY: /* likewise */
+	case OPEN_RUNTIME: /* likewise */
+	case OPEN_MEMORY:
 		break;
 	}
 	return -EINVAL;
@@ -180,6 +181,16 @@ static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 	a->spent = clock_cpu_time() - began;
 }
 
+static void check_runtime(struct open_request *r, struct open_answer *a)
+{
+	struct code_memory m = {.pid = r->pid, .left = RUNTIME_READ_MAX};
+	const char *why;
+
+	a->err = runtimefile_check(&m, &r->runtime, &why);
+	a->mark = r->runtime.layout.runtime_current;
+	snprintf(a->why, sizeof(a->why), "%s", why ? why : "");
+}
+
 void openfile_range(char name[40], uint64_t addr, uint64_t size)
 {
 	snprintf(name, 40, "%" PRIx64 " %" PRIx64, addr, size);
@@ -243,6 +254,10 @@ void openfile_do(struct open_request *request, uint64_t root_dev, struct open_an
 	*fd = -1;
 	if (request->kind == OPEN_CODE) {
 		read_code(request, a, fd);
+		return;
+	}
+	if (request->kind == OPEN_RUNTIME) {
+		check_runtime(request, a);
 		return;
 	}
 	if (request->kind == OPEN_MEMORY) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bpf/tracker/codereader.h"
+#include "bpf/tracker/runtimefile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/files/fileasker.h"
 #include "symbols/files/procfile.h"
@@ -23,10 +24,11 @@
 
 enum open_kind {
 	OPEN_MAPPED,
-	OPEN_NAMED,  /* the name is below the root of pid; 0: below our own */
-	OPEN_CODE,   /* what a process says of the code that it makes, see codereader.h */
-	OPEN_OWN,    /* the same, if it belongs to the owner as procfile_open requires */
-	OPEN_MEMORY, /* bytes of the memory of pid; the name says which, see openfile_range */
+	OPEN_NAMED,   /* the name is below the root of pid; 0: below our own */
+	OPEN_CODE,    /* what a process says of the code that it makes, see codereader.h */
+	OPEN_OWN,     /* the same, if it belongs to the owner as procfile_open requires */
+	OPEN_RUNTIME, /* is the runtime of pid laid out like this? See runtimefile.h */
+	OPEN_MEMORY,  /* bytes of the memory of pid; the name says which, see openfile_range */
 };
 
 struct open_request { /* sent only up to the end of the name */
@@ -41,19 +43,31 @@ struct open_request { /* sent only up to the end of the name */
 	struct file_facts known;     /* if copied and still the same: -EALREADY, no new copy */
 	union {
 		char name[PATH_MAX];
-		uint64_t bare[CODE_BARE_MAX]; /* OPEN_CODE: code.nbare places */
+		uint64_t bare[CODE_BARE_MAX];	 /* OPEN_CODE: code.nbare places */
+		struct runtime_question runtime; /* OPEN_RUNTIME */
 	};
 };
 
 /* What is sent of a request. */
 static inline size_t open_request_bytes(const struct open_request *r)
 {
-	return offsetof(struct open_request, name) +
-	       (r->kind == OPEN_CODE ? 1 + r->code.nbare * sizeof(r->bare[0])
-				     : strlen(r->name) + 1);
+	size_t size;
+
+	switch ((enum open_kind)r->kind) {
+	case OPEN_CODE:
+		size = 1 + r->code.nbare * sizeof(r->bare[0]);
+		break;
+	case OPEN_RUNTIME:
+		size = sizeof(r->runtime);
+		break;
+	default:
+		size = strlen(r->name) + 1;
+	}
+	return offsetof(struct open_request, name) + size;
 }
 
-#define OPEN_MEMORY_MAX (256u << 10) /* bytes */
+#define RUNTIME_READ_MAX (64u << 20)  /* bytes, of all checks of one runtime */
+#define OPEN_MEMORY_MAX	 (256u << 10) /* bytes */
 
 /* The name for so many bytes, at most OPEN_MEMORY_MAX, from an address on. */
 void openfile_range(char name[40], uint64_t addr, uint64_t size);
@@ -64,8 +78,9 @@ struct open_answer { /* sent only up to the last segment */
 	int32_t elf_err; /* of elf_file_open_fd; -EINVAL also with too many segments */
 	struct file_facts file;
 	uint64_t ctime;	 /* ns */
-	uint64_t mark;	 /* OPEN_CODE: of the description */
+	uint64_t mark;	 /* OPEN_CODE: of the description; OPEN_RUNTIME: its lock was seen */
 	uint64_t spent;	 /* OPEN_CODE: ns of CPU time */
+	char why[80];	 /* OPEN_RUNTIME: what contradicts the layout */
 	uint8_t deleted; /* it has no name any more */
 	uint8_t no_code; /* OPEN_MAPPED: neither an ELF file nor a PE image */
 	uint8_t build_id_size;

@@ -68,6 +68,14 @@ struct process_code {
 	uint32_t nreadings; /* of that code, the first few of them */
 };
 
+struct process_runtime {   /* of an interpreted language, see runtimes.h */
+	bool entered;	   /* the sampler knows it */
+	uint64_t question; /* open, see opener.h; 0: none */
+	uint64_t next;	   /* no question before */
+	uint64_t wait;	   /* between two questions */
+	unsigned int refusals;
+};
+
 struct process {
 	pid_t pid;
 	pid_t ppid;
@@ -88,6 +96,7 @@ struct process {
 	uid_t payer; /* to whom they are charged */
 	bool asks;   /* some of their files have been asked for */
 	struct process_code code;
+	struct process_runtime runtime;
 	struct maplist *list;
 	bool entered; /* has an entry in the procs map */
 	bool kthread;

@@ -27,6 +27,7 @@
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
+#include "bpf/tracker/runtimefile.h"
 #include "bpf/tracker/turnlock.h"
 #include "unwind/shards.h"
 
@@ -61,6 +62,9 @@ void publish_drop(struct publisher *pub, struct process *p)
 {
 	if (p->entered)
 		sampler_drop_process(pub->sampler, p->pid);
+	if (p->runtime.entered)
+		sampler_drop_runtime(pub->sampler, p->pid);
+	p->runtime = (struct process_runtime){0};
 	p->entered = false;
 	drop_list(pub, p);
 }
@@ -80,6 +84,7 @@ int publish_entry(struct publisher *pub, struct process *p)
 		entry.list_at = p->list->word / MAPLIST_ENTRY_WORDS;
 		entry.list_count = p->list->count;
 	}
+	entry.runtime = runtimefile_enter(pub->sampler, p);
 	err = sampler_set_process(pub->sampler, p->pid, &entry);
 	if (!err) {
 		p->entered = true;

@@ -90,6 +90,8 @@ static void on_answer(void *arg, const struct opening *o, const struct open_answ
 		mappings_on_answer(&t->mappings, o, a, fd);
 	else if (o->request->kind == OPEN_CODE)
 		runcode_on_answer(&t->runcode, o, a, fd);
+	else if (o->request->kind == OPEN_RUNTIME)
+		runtimes_on_answer(&t->runtimes, o, a);
 	else
 		asked_on_answer(t, o, a, fd);
 }
@@ -226,6 +228,7 @@ static void *tracker_main(void *arg)
 		keep = atomic_load(&t->keep_dead);
 		process_bury(t, now > keep ? now - keep : 0);
 		runcode_turn(&t->runcode, now);
+		runtimes_turn(&t->runtimes, now);
 		if (now - t->evictor.scanned >= SCAN_NS)
 			evict_scan(&t->evictor, now);
 		idlefile_look(&t->idlefiles, now);
@@ -256,9 +259,11 @@ void tracker_connect(struct tracker *t)
 	t->evictor.objects = t->builders.objects = &t->objects;
 	t->mappings.idlefiles = t->evictor.idlefiles = &t->idlefiles;
 	t->objects.publisher = t->evictor.publisher = &t->publisher;
-	t->evictor.targets = t->runcode.targets = &t->targets;
-	t->runcode.sampler = t->sampler;
-	t->runcode.procs = &t->procs;
+	t->evictor.targets = t->runcode.targets = t->runtimes.targets = &t->targets;
+	t->runcode.sampler = t->runtimes.sampler = t->sampler;
+	t->runcode.procs = t->runtimes.procs = &t->procs;
+	t->runtimes.publisher = &t->publisher;
+	t->runtimes.notices = &t->notices;
 	t->runcode.objects = &t->objects;
 	t->builders.evictor = &t->evictor;
 }
@@ -327,7 +332,8 @@ int tracker_start(struct tracker *t)
 	targets_filter(&t->targets);
 	turnlock_give(&t->lock);
 	err = opener_new(on_answer, t, &t->opener);
-	t->mappings.opener = t->idlefiles.opener = t->runcode.opener = t->opener;
+	t->mappings.opener = t->idlefiles.opener = t->runcode.opener = t->runtimes.opener =
+		t->opener;
 	if (!err)
 		err = builders_start(&t->builders);
 	if (!err) {

@@ -23,6 +23,7 @@
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/publish.h"
 #include "bpf/tracker/runcode.h"
+#include "bpf/tracker/runtimes.h"
 #include "bpf/tracker/targets.h"
 #include "bpf/tracker/tracker.h"
 #include "bpf/tracker/turnlock.h"
@@ -50,6 +51,7 @@ struct tracker {
 	struct mappings mappings;
 	struct targets targets;
 	struct runcode runcode;
+	struct runtimes runtimes;
 	struct evictor evictor;
 	struct builders builders;
 	struct rescan {

@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+#define PYTHON_ACTIVE 0x10u
+
 struct python_layout {
 	__u32 version; /* PY_VERSION_HEX: 0x030b02f0 is 3.11.2 */
 
@@ -27,10 +29,12 @@ struct python_layout {
 	__u32 gil_locked; /* int, 1: held */
 
 	/* PyThreadState */
+	__u32 tstate_size; /* of what is read of it: up to the last member that is named here */
 	__u32 tstate_next;
 	__u32 tstate_interp;
 	__u32 tstate_thread; /* thread_id: pthread_self() */
 	__u32 tstate_native; /* native_thread_id; from 3.11 on */
+	__u32 tstate_status; /* of a bit field: PYTHON_ACTIVE says that it holds the GIL; 3.12 on */
 	__u32 tstate_cframe; /* _PyCFrame *cframe; 3.11 and 3.12 only */
 	__u32 tstate_frame; /* the current frame; if there is a cframe: in that, may be 0 in fact */
 	__u32 cframe_previous;
@@ -47,6 +51,7 @@ struct python_layout {
 
 	/* PyCodeObject */
 	__u32 code_size; /* likewise as frame_size */
+	__u32 code_head; /* the same up to the last member that identifies it: the name, sizes */
 	__u32 code_firstlineno;
 	__u32 code_name;
 	__u32 code_filename;

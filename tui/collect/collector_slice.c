@@ -44,6 +44,10 @@ static void keep_stack(const struct stack_record *rec, void *arg)
 			memcpy(c->captured, rec, sizeof(*c->captured));
 		return;
 	}
+	if (rec->kernel == STACK_METHOD || rec->kernel == STACK_LANGUAGE) {
+		stackcache_language(c->stacks, rec);
+		return;
+	}
 	/* Without memory it is forgotten and sent again. */
 	stackcache_add(c->stacks, rec);
 	if (rec->kernel)

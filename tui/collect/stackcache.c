@@ -15,6 +15,7 @@
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/memory.h"
 #include "tui/profile/profile.h"
+#include "tui/symbolize/language.h"
 #include "tui/symbolize/resolver.h"
 
 #define RAW_AGE	   60000000000ull /* ns */
@@ -33,6 +34,15 @@ struct stackcache_raw {
 	bool hashed;
 	UT_hash_handle hh;
 	struct stack_record *rec;
+};
+
+/* The frames of a language in a raw stack; goes when that does. */
+struct stackcache_language {
+	uint64_t hash;
+	uint64_t time; /* when it came */
+	struct language_stack *stack;
+	bool hashed;
+	UT_hash_handle hh;
 };
 
 struct stackcache_named {
@@ -55,6 +65,8 @@ struct stackcache {
 	struct resolver *resolver;
 	struct stackcache_raw *raws;
 	struct stackcache_named *named;
+	struct stackcache_language *languages;
+	struct language *methods;
 	size_t bytes;
 	size_t places; /* bytes */
 	uint64_t round;
@@ -62,6 +74,13 @@ struct stackcache {
 	/* "stack lost", one reference each; -1: not made yet */
 	int64_t lost[2];
 };
+
+static void forget_method(void *arg, uint64_t hash)
+{
+	const struct stackcache *c = arg;
+
+	sampler_forget(c->sampler, hash);
+}
 
 int stackcache_new(struct profile *profile, struct sampler *sampler, struct resolver *resolver,
 		   struct stackcache **out)
@@ -74,11 +93,35 @@ int stackcache_new(struct profile *profile, struct sampler *sampler, struct reso
 	*c = (struct stackcache){
 		.profile = profile, .sampler = sampler, .resolver = resolver, .round = 1};
 	c->lost[0] = c->lost[1] = -1;
-	return 0;
+	if (!language_new(forget_method, c, &c->methods))
+		return 0;
+	free(c);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+static void language_drop(struct stackcache *c, struct stackcache_language *language)
+{
+	HASH_DEL(c->languages, language);
+	c->bytes -= sizeof(*language) + language_stack_bytes(language->stack);
+	language_stack_free(c->methods, language->stack);
+	free(language);
+}
+
+static struct stackcache_language *language_find(const struct stackcache *c, uint64_t hash)
+{
+	struct stackcache_language *language;
+
+	HASH_FIND(hh, c->languages, &hash, sizeof(hash), language);
+	return language;
 }
 
 static void raw_drop(struct stackcache *c, struct stackcache_raw *raw)
 {
+	struct stackcache_language *language = language_find(c, raw->hash);
+
+	if (language)
+		language_drop(c, language);
 	HASH_DEL(c->raws, raw);
 	c->bytes -= raw->bytes;
 	free(raw->rec);
@@ -117,6 +160,9 @@ void stackcache_free(struct stackcache *c)
 		return;
 	while (c->raws)
 		raw_drop(c, c->raws);
+	while (c->languages)
+		language_drop(c, c->languages);
+	language_free(c->methods);
 	named = c->named;
 	HASH_CLEAR(hh, c->named);
 	for (; named; named = next) {
@@ -175,6 +221,53 @@ int stackcache_add(struct stackcache *c, const struct stack_record *rec)
 	return 0;
 }
 
+/* A function that is missing, or no memory: all is sent again. */
+void stackcache_language(struct stackcache *c, const struct stack_record *rec)
+{
+	struct stackcache_language *language;
+
+	if (rec->kernel == STACK_METHOD) {
+		language_add(c->methods, (const struct method_record *)rec);
+		return;
+	}
+	if (language_find(c, rec->hash))
+		return;
+	language = calloc(1, sizeof(*language));
+	if (language)
+		language->stack = language_stack_new(c->methods, rec);
+	if (!language || !language->stack) {
+		free(language);
+		sampler_forget(c->sampler, rec->hash);
+		return;
+	}
+	language->hash = rec->hash;
+	language->time = c->now;
+	language->hashed = true;
+	HASH_ADD(hh, c->languages, hash, sizeof(language->hash), language);
+	if (!language->hashed) {
+		language_stack_free(c->methods, language->stack);
+		free(language);
+		sampler_forget(c->sampler, rec->hash);
+		return;
+	}
+	c->bytes += sizeof(*language) + language_stack_bytes(language->stack);
+}
+
+/* Those whose native stack did not come. */
+static void languages_age(struct stackcache *c)
+{
+	struct stackcache_language *language, *next;
+	struct stackcache_raw *raw;
+
+	HASH_ITER(hh, c->languages, language, next) {
+		if (c->now - language->time < RAW_AGE)
+			break;
+		HASH_FIND(hh, c->raws, &language->hash, sizeof(language->hash), raw);
+		if (!raw)
+			language_drop(c, language);
+	}
+}
+
 /* NULL: its frames did not arrive. */
 static const struct stack_record *raw_use(struct stackcache *c, uint64_t hash)
 {
@@ -225,9 +318,12 @@ static void raw_age(struct stackcache *c)
 static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
 		       struct resolver_doubt *doubt)
 {
+	const struct stackcache_language *language = language_find(c, rec->hash);
+
 	*doubt = (struct resolver_doubt){0};
-	return rec->kernel ? resolver_kernel(c->resolver, rec)
-			   : resolver_user(c->resolver, rec, doubt);
+	return rec->kernel
+		       ? resolver_kernel(c->resolver, rec)
+		       : resolver_user(c->resolver, rec, language ? language->stack : NULL, doubt);
 }
 
 /* Without memory its samples do not count for lines. */
@@ -378,5 +474,6 @@ void stackcache_age(struct stackcache *c, uint64_t now)
 		named_drop(c, named);
 	}
 	raw_age(c);
+	languages_age(c);
 	c->round++;
 }

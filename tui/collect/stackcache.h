@@ -26,6 +26,10 @@ void stackcache_free(struct stackcache *c);
 /* Keeps a copy of the record. -ENOMEM: it has to be sent again. */
 int stackcache_add(struct stackcache *c, const struct stack_record *rec);
 
+/* Keeps frames of a language (STACK_LANGUAGE), to be joined with the stack of the same hash, or a
+ * function of it (STACK_METHOD). */
+void stackcache_language(struct stackcache *c, const struct stack_record *rec);
+
 /*
  * Profile id of the user or kernel stack with that hash. *lost: its record is missing, and the
  * stack only says so. Valid until the next stackcache_age and the next commit. -ENOMEM.

@@ -257,6 +257,12 @@ static int count_address(struct profile *p, const struct inline_chain *calls,
 	return err;
 }
 
+/* Of a language's function, the module is the source file. */
+static int count_own(struct profile *p, uint32_t frame, uint32_t line, uint64_t count)
+{
+	return profile_line(p, frame, query_func(p, frame)->module, line, count);
+}
+
 int inline_cache_count_lines(const struct inline_cache *sites, struct profile *p, uint32_t stack,
 			     const uint32_t *of, uint32_t n, uint64_t count)
 {
@@ -275,7 +281,9 @@ int inline_cache_count_lines(const struct inline_cache *sites, struct profile *p
 		/* The calls inlined at an address are frames after the function's. */
 		while (end < s->nframes && query_func(p, s->frames[end])->kind == FUNC_INLINE)
 			end++;
-		if (of[i] && inline_cache_get(sites, of[i], &calls) && calls)
+		if (of[i] & INLINE_CACHE_LINE)
+			err = count_own(p, s->frames[at], of[i] & ~INLINE_CACHE_LINE, count);
+		else if (sites && of[i] && inline_cache_get(sites, of[i], &calls) && calls)
 			err = count_address(p, calls, s->frames + at, end - at, count);
 		at = end;
 	}

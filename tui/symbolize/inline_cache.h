@@ -46,9 +46,11 @@ void inline_cache_wait(struct inline_cache *sites, uint64_t ns);
 void inline_cache_trim(struct inline_cache *sites);
 /*
  * Counts so many samples of a profile's stack for the lines of its frames (profile_line). of: the
- * site, or 0, of each of the n addresses that it was made from, outermost first. Lines that are not
- * known yet are not counted. The profile's lock is held. -ENOMEM; -EINVAL: no such stack.
+ * site, or 0, of each of the n addresses that it was made from, outermost first; of a frame of a
+ * language its line and INLINE_CACHE_LINE. Lines that are not known yet are not counted. sites may
+ * be NULL. The profile's lock is held. -ENOMEM; -EINVAL: no such stack.
  */
+#define INLINE_CACHE_LINE (1u << 31)
 int inline_cache_count_lines(const struct inline_cache *sites, struct profile *p, uint32_t stack,
 			     const uint32_t *of, uint32_t n, uint64_t count);
 

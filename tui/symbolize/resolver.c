@@ -22,11 +22,13 @@
 #include "tui/profile/reasons.h"
 #include "tui/profile/inspection.h"
 #include "tui/symbolize/jit.h"
+#include "tui/symbolize/language.h"
 #include "tui/symbolize/modules.h"
 #include "tui/profile/profile.h"
 #include "tui/symbolize/inline_cache.h"
 
-#define FRAMES_MAX (2 * WALK_FRAMES_MAX + 1) /* half of them for inlined calls */
+/* For inlined calls as many as for native ones. */
+#define FRAMES_MAX (2 * WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX + 1)
 
 struct frame_name {
 	enum func_kind kind;
@@ -49,7 +51,7 @@ struct resolver {
 	struct frame_name frames[FRAMES_MAX]; /* outermost first */
 	uint32_t ids[FRAMES_MAX];
 	uint32_t sites[FRAMES_MAX];
-	uint32_t places[WALK_FRAMES_MAX]; /* see resolver_places */
+	uint32_t places[WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX]; /* see resolver_places */
 	uint32_t nplaces;
 	struct inline_cache *inlined; /* NULL: not wanted */
 	struct ksym ksym[KERNEL_FRAMES_MAX];
@@ -268,11 +270,14 @@ static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool comp
 	return id;
 }
 
-/* Adds the frames of the calls inlined into frame at, unless those that follow need the room. */
-static uint32_t add_inlined(struct resolver *r, const struct inline_chain *calls, uint32_t at,
-			    uint32_t follow)
+/*
+ * Adds the frames of the calls inlined into a frame, from `at` on, unless those that follow need
+ * the room.
+ */
+static uint32_t add_inlined(struct resolver *r, const struct inline_chain *calls, uint32_t of,
+			    uint32_t at, uint32_t follow)
 {
-	const struct frame_name *function = &r->frames[at++];
+	const struct frame_name *function = &r->frames[of];
 
 	for (uint32_t i = calls ? calls->count - 1 : 0; i-- > 0 && at + follow < FRAMES_MAX;)
 		r->frames[at++] = (struct frame_name){
@@ -289,11 +294,58 @@ static struct frame_name end_name(const char *reason)
 	return (struct frame_name){.kind = FUNC_END, .name = reason, .module = ""};
 }
 
+/* Adds a frame of a language. */
+static uint32_t add_call(struct resolver *r, const struct language_call *call, uint32_t at)
+{
+	r->places[r->nplaces++] =
+		call->line && call->line < INLINE_CACHE_LINE ? INLINE_CACHE_LINE | call->line : 0;
+	r->frames[at] = (struct frame_name){.kind = call->method->kind,
+					    .name = call->method->name,
+					    .module = call->method->file};
+	return at + 1;
+}
+
+/*
+ * Adds the frames of a language that the native frame runs, of those before *left. Frames whose
+ * place is not proven stay out: the native ones say what is known.
+ */
+static uint32_t add_calls(struct resolver *r, const struct language_stack *language,
+			  uint32_t native, uint32_t *left, uint32_t at)
+{
+	while (*left && language->frames[*left - 1].at == LANGUAGE_NOWHERE)
+		--*left;
+	while (*left && language->frames[*left - 1].at == native)
+		at = add_call(r, &language->frames[--*left], at);
+	return at;
+}
+
+/*
+ * The walk ended early: the outermost frames of a language have no place, but are outside of all
+ * others.
+ */
+static uint32_t add_outer_calls(struct resolver *r, const struct language_stack *language,
+				uint32_t *left, uint32_t at)
+{
+	while (*left && language->frames[*left - 1].at == LANGUAGE_NOWHERE)
+		at = add_call(r, &language->frames[--*left], at);
+	return at;
+}
+
+/* Inlined calls that become known later would come before the frames that it runs. */
+static void note_eval(struct frame_name *frame, struct resolver_doubt *doubt)
+{
+	if (frame->kind == FUNC_USER)
+		frame->kind = FUNC_EVAL;
+	doubt->waits |= frame->waits;
+	frame->waits = false;
+}
+
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
-		      struct resolver_doubt *doubt)
+		      const struct language_stack *language, struct resolver_doubt *doubt)
 {
 	const struct tracker_exec of = {(pid_t)rec->tgid, rec->start_stack, rec->exec_id};
-	uint32_t n = rec->nframes, count = 0;
+	uint32_t n = rec->nframes, count = 0, left = language ? language->nframes : 0;
+	uint32_t own;
 	int err;
 
 	*doubt = (struct resolver_doubt){.changes = modules_changes(r->modules)};
@@ -303,6 +355,8 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	if (!walk_is_complete(rec->reason))
 		r->frames[count++] = end_name(reasons_end(rec->reason)->name);
 	r->nplaces = 0;
+	if (language && !walk_is_complete(rec->reason))
+		count = add_outer_calls(r, language, &left, count);
 	while (n--) {
 		const struct inline_chain *calls;
 
@@ -310,7 +364,13 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		if (err)
 			return err;
 		r->places[r->nplaces++] = r->frames[count].site;
-		count = add_inlined(r, calls, count, n);
+		own = count + 1;
+		if (language)
+			own = add_calls(r, language, n, &left, own);
+		/* What is inlined into the interpreter is done by the frame that it runs. */
+		if (own > count + 1)
+			note_eval(&r->frames[count], doubt);
+		count = add_inlined(r, calls, count, own, n + left);
 	}
 	return intern(r, count, false, walk_is_complete(rec->reason));
 }
@@ -334,9 +394,7 @@ const uint32_t *resolver_places(const struct resolver *r, uint32_t *count)
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count)
 {
-	return r->inlined && n
-		       ? inline_cache_count_lines(r->inlined, r->profile, stack, places, n, count)
-		       : 0;
+	return n ? inline_cache_count_lines(r->inlined, r->profile, stack, places, n, count) : 0;
 }
 
 bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes)

@@ -15,6 +15,7 @@
 
 struct inspection;
 struct ksyms;
+struct language_stack;
 struct object;
 struct profile;
 struct remotedebug;
@@ -50,10 +51,11 @@ struct resolver_doubt {
 };
 
 /*
- * The stack of a record as a profile stack, with a reference that the caller gives back. -ENOMEM.
+ * The stack of a record as a profile stack, with a reference that the caller gives back. language:
+ * the frames of a language in it; NULL: there are none. -ENOMEM.
  */
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
-		      struct resolver_doubt *doubt);
+		      const struct language_stack *language, struct resolver_doubt *doubt);
 /*
  * Source places of the frames of the stack that resolver_user made last, outermost first, to be
  * kept for resolver_count_lines. *count is 0 if there are none. Valid until the next resolver_user.
@@ -61,7 +63,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 const uint32_t *resolver_places(const struct resolver *r, uint32_t *count);
 /*
  * Counts so many samples of that stack for the known source lines of its functions. The profile's
- * lock is held. As inline_cache_count_lines.
+ * lock is held. -ENOMEM.
  */
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count);

@@ -10,6 +10,7 @@
 #include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "unwind/arch.h"
@@ -71,6 +72,24 @@ static __always_inline int regs_pc_executed(const bpf_user_pt_regs_t *regs)
 static __always_inline int regs_in_sigreturn(const bpf_user_pt_regs_t *regs)
 {
 	return regs->orig_rax == NR_RT_SIGRETURN;
+}
+
+/* Of the thread that runs: what pthread_self() returns. */
+struct thread_struct {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
+struct task_struct___thread {
+	struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u64 current_thread_pointer(void)
+{
+	const struct task_struct___thread *task = (const void *)bpf_get_current_task();
+	unsigned long base = 0;
+
+	bpf_core_read(&base, sizeof(base), &task->thread.fsbase);
+	return base;
 }
 
 static __always_inline int regs_in_execve(const bpf_user_pt_regs_t *regs)

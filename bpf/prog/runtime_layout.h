@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_RUNTIME_LAYOUT_H
+#define STACKTOP_BPF_PROG_RUNTIME_LAYOUT_H
+
+/* What the programs that walk frames of interpreted languages share with user space. */
+
+#include <linux/types.h>
+
+#include "symbols/runtime/python_layout.h"
+
+/* Also the number of the program in the map runtime_programs. */
+enum runtime { RUNTIME_NONE, RUNTIME_PYTHON, RUNTIME_COUNT };
+
+/* What a walk of a process's language frames needs; the value of the map runtimes, by PID. */
+struct runtime_process {
+	__u64 exec_id; /* as in struct proc_entry; 0: any */
+	__u64 at;      /* address of the runtime's state: _PyRuntime */
+	__u64 type;    /* ... of what all objects that describe code point to: PyCode_Type */
+	/* Frames (unwind/walk.h) in the code that runs the language's own, where they are placed by
+	 * that; [start, end), 0: none. */
+	__u64 eval[2][2];
+	struct python_layout python;
+};
+
+/*
+ * A frame of a language. code identifies its function together with check, since a function's
+ * memory is used again; place is where in it, as its runtime counts.
+ */
+#define RUNTIMES_MAX	    4096u /* processes */
+#define RUNTIME_THREADS_MAX 8192u
+#define LANGUAGE_FRAMES_MAX 1024u
+#define LANGUAGE_NOWHERE    0xffffu /* where it belongs among the native frames is not proven */
+#define LANGUAGE_SAME                                                                              \
+	0xfffeu /* the same as the frame that called it; if there is none: not proven */
+
+struct language_frame {
+	__u64 code : 48;
+	__u64 at : 16; /* index of the native frame that runs it */
+	__u32 place;
+	__u32 check;
+};
+
+/* Does the thread hold the lock of its interpreter? */
+enum language_lock {
+	LANGUAGE_NO_LOCK, /* there is none, or it is not known */
+	LANGUAGE_HOLDS,
+	LANGUAGE_RELEASED,
+};
+
+/*
+ * Goes through the ring like a struct stack_record, with kernel == STACK_LANGUAGE, before the
+ * native stack of the same hash: its frames are those of the language, leaf first, two words each.
+ * reason: enum language_lock; start_stack: enum runtime.
+ */
+#define STACK_LANGUAGE 3
+/* A function of a language: a struct method_record, before the first stack that has it. */
+#define STACK_METHOD 4
+
+#define METHOD_TEXT  600u  /* bytes of a string object */
+#define METHOD_TABLE 8192u /* ... of a table of lines */
+
+/*
+ * Begins like a stack_record. Strings are as they stand in memory, the runtime's headers included.
+ * The table follows.
+ */
+struct method_record {
+	__u64 hash; /* under which it is marked as seen */
+	__u64 code;
+	__u64 exec_id;
+	__u32 tgid;
+	__u16 nframes; /* 0 */
+	__u8 kernel;   /* STACK_METHOD */
+	__u8 runtime;
+	__u32 check;
+	__u32 first;	      /* line of its beginning */
+	__u16 name_size;      /* bytes of text[0] */
+	__u16 file_size;      /* of text[1] */
+	__u32 table_size;     /* of the table, as far as it was read */
+	__u32 table_all;      /* its whole size */
+	__u32 version;	      /* of the runtime */
+	__u16 text_layout[4]; /* struct python_layout: text_length, _state, _ascii, _compact */
+	__u8 text[2][METHOD_TEXT];
+};
+
+_Static_assert(sizeof(struct language_frame) == 16, "two words of a record");
+
+/* Per CPU, only ever growing. */
+struct runtime_stats {
+	__u64 walks;	 /* of a process with a runtime, to a thread with a state */
+	__u64 frames;	 /* of the languages */
+	__u64 placed;	 /* walks all of whose frames have a proven place */
+	__u64 stateless; /* walks of threads that the runtime does not know */
+	__u64 methods;	 /* sent */
+	__u64 torn;	 /* walks that ended at a frame that contradicts another */
+};
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_RUNTIMEFILE_H
+#define STACKTOP_BPF_TRACKER_RUNTIMEFILE_H
+
+/* The runtime of an interpreted language in a mapped file, and in a process that maps it. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/prog/runtime_layout.h"
+#include "symbols/runtime/python_check.h"
+#include "symbols/runtime/python_file.h"
+
+struct code_memory;
+struct elf_file;
+struct object;
+struct process;
+struct sampler;
+
+struct runtime_object { /* of one file */
+	enum runtime kind;
+	struct python_file python;
+	bool proven; /* by a process of the user */
+	uid_t user;  /* 0: for all users */
+	bool told;   /* that it is not used, and why */
+};
+
+struct runtime_question { /* is the layout right in the process? */
+	struct python_place place;
+	struct python_layout layout;
+};
+
+/* NULL: there is no runtime in the file, or no memory. To be freed. Called without the lock. */
+struct runtime_object *runtimefile_read(const struct elf_file *file, const char *name);
+
+/* The object with a runtime that the process has mapped; NULL: none. *bias: run time - ELF address.
+ */
+struct object *runtimefile_of(const struct process *p, uint64_t *bias);
+/* May the walk use it in this process? */
+bool runtimefile_is_proven(const struct runtime_object *r, const struct process *p);
+/* Hands a proven runtime of the process to the sampler. RUNTIME_NONE: it has none. */
+enum runtime runtimefile_enter(struct sampler *s, struct process *p);
+
+void runtimefile_question(const struct object *o, uint64_t bias, struct runtime_question *q);
+/*
+ * Answers it, in a process of openhelper.c. As python_check; -EAGAIN if the runtime's state that
+ * holds the lock was not seen. *why is static.
+ */
+int runtimefile_check(struct code_memory *m, struct runtime_question *q, const char **why);
+
+#endif
