@@ -251,7 +251,7 @@ __attribute__((noinline)) int runtime_find_some(__u64 addr)
 /*
  * The frames without a place are run by the native frame on whose part of the stack this address
  * is: the last of them says so. If there is none they are lost, and the search goes on where it
- * began.
+ * began. A call that runs no frame yet has no place.
  */
 __attribute__((noinline)) int runtime_place(__u64 addr)
 {
@@ -259,7 +259,7 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 	struct runtime_state *r = runtime_state();
 	__u32 i, begin, at, n;
 
-	if (!st || !r)
+	if (!st || !r || r->from == r->nframes)
 		return 0;
 	begin = r->native;
 	for (i = 0; i < WALK_FRAMES_MAX / PLACE_TURN + 1; i++)

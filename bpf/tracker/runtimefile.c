@@ -12,9 +12,8 @@
 #include "bpf/tracker/proctable.h"
 #include "unwind/walk.h"
 
-#define CHECKS_MAX 60 /* the process runs while its memory is read, so some contradict themselves  \
-		       */
-#define CHECKS_QUICK 20 /* without a pause */
+#define CHECKS_MAX   200 /* the process runs meanwhile, so that some contradict themselves */
+#define CHECKS_QUICK 100 /* without a pause */
 #define PAUSE_NS     200000
 #define LOCKED_MAX   30 /* of them, to see which thread holds the lock */
 

@@ -14,11 +14,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define SIZE_LIMIT ((off_t)64 << 30) /* of the file: address space, not memory */
-#define PAGE	   ((uint64_t)4096)
-#define HUGE_PAGE  ((uint64_t)2 << 20)
-#define CHUNK	   ((uint64_t)64 << 10)
-#define LAZY_SIZE  ((uint64_t)1 << 20) /* a smaller .debug_info is read at once */
+#define LIBDW_ABBREV 4u		       /* bytes that libdw keeps for a byte of .debug_abbrev */
+#define SIZE_LIMIT   ((off_t)64 << 30) /* of the file: address space, not memory */
+#define PAGE	     ((uint64_t)4096)
+#define HUGE_PAGE    ((uint64_t)2 << 20)
+#define CHUNK	     ((uint64_t)64 << 10)
+#define LAZY_SIZE    ((uint64_t)1 << 20) /* a smaller .debug_info is read at once */
 
 struct debugimage {
 	uint8_t *map;
@@ -283,4 +284,40 @@ void debugimage_need(struct debugimage *image, uint64_t offset, uint64_t size)
 struct elf_file *debugimage_file(const struct debugimage *image)
 {
 	return image->file;
+}
+
+int debugimage_cost(const struct elf_file *file, bool image, size_t limit, size_t *units,
+		    size_t *bytes)
+{
+	Elf *elf = elf_file_libelf(file);
+	unsigned int abbrevs = 0;
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0)
+		return 0;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const char *name = NULL;
+		uint64_t size;
+
+		if (gelf_getshdr(scn, &shdr))
+			name = elf_strptr(elf, names, shdr.sh_name);
+		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)) ||
+		    (image && debugimage_leaves_out(name, shdr.sh_flags)))
+			continue;
+		if (elf_file_section_cost(file, (uint32_t)elf_ndxscn(scn), &size) || size > limit ||
+		    *bytes > limit - size)
+			return -EFBIG;
+		*bytes += size;
+		name = strchr(name, '_');
+		if (!strcmp(name, "_info"))
+			*units += size;
+		if (strcmp(name, "_abbrev") != 0)
+			continue;
+		*bytes += LIBDW_ABBREV * size;
+		if (abbrevs++)
+			return -EINVAL;
+	}
+	return 0;
 }

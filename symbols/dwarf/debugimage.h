@@ -11,6 +11,14 @@ struct debugimage;
 /* True for a debug section that a copy leaves out: locations of variables, macros, indexes. */
 bool debugimage_leaves_out(const char *name, uint64_t flags);
 /*
+ * Adds the bytes of all debug sections, which libdw reads all, wanted or not, and of what it makes
+ * of abbreviations to *bytes, and those of .debug_info to *units. image: without those that a copy
+ * leaves out. -EFBIG: more than the limit; -EINVAL: there are two sections of abbreviations, and
+ * libdw may take another one than the caller.
+ */
+int debugimage_cost(const struct elf_file *file, bool image, size_t limit, size_t *units,
+		    size_t *bytes);
+/*
  * -ENOTSUP: use the file as it is, since it is an image itself, or has split units, which libdw
  * looks for beside the file; -ENOMEM, or the error of a read. lazy: debugimage_need reads
  * .debug_info from the file, which must stay until debugimage_free.

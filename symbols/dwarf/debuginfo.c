@@ -32,7 +32,6 @@
 #include "symbols/dwarf/diereader.h"
 #include "symbols/base/work.h"
 
-#define LIBDW_ABBREV 4u	  /* bytes that libdw keeps for a byte of .debug_abbrev */
 #define LIBDW_UNIT   400u /* for a unit */
 #define ABBREVS_EACH 4u	  /* bytes of abbreviations read per byte of them and of entries */
 #define ABBREVS_MORE 65536u
@@ -65,53 +64,12 @@ struct debuginfo {
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/*
- * Bytes of all debug sections that are read: libdw reads them all, wanted or not. *units: those of
- * .debug_info. -EFBIG; -EINVAL: there are two sections of abbreviations, and libdw may take another
- * one than abbrevs_count does.
- */
-static int debug_sections(const struct elf_file *file, bool image, size_t limit, size_t *units,
-			  size_t *bytes)
-{
-	Elf *elf = elf_file_libelf(file);
-	unsigned int abbrevs = 0;
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) < 0)
-		return 0;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr shdr;
-		const char *name = NULL;
-		uint64_t size;
-
-		if (gelf_getshdr(scn, &shdr))
-			name = elf_strptr(elf, names, shdr.sh_name);
-		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)) ||
-		    (image && debugimage_leaves_out(name, shdr.sh_flags)))
-			continue;
-		if (elf_file_section_cost(file, (uint32_t)elf_ndxscn(scn), &size) || size > limit ||
-		    *bytes > limit - size)
-			return -EFBIG;
-		*bytes += size;
-		name = strchr(name, '_');
-		if (!strcmp(name, "_info"))
-			*units += size;
-		if (strcmp(name, "_abbrev") != 0)
-			continue;
-		*bytes += LIBDW_ABBREV * size;
-		if (abbrevs++)
-			return -EINVAL;
-	}
-	return 0;
-}
-
 /* -ENOENT: the file has none. */
 static int sections_open(struct debuginfo *d, struct elf_file *file, struct debugimage **image,
 			 Dwarf **out)
 {
 	size_t units = 0, bytes = d->bytes;
-	int err = debug_sections(file, true, d->limit, &units, &bytes);
+	int err = debugimage_cost(file, true, d->limit, &units, &bytes);
 
 	if (err)
 		return err;
@@ -124,7 +82,7 @@ static int sections_open(struct debuginfo *d, struct elf_file *file, struct debu
 	if (!err)
 		file = debugimage_file(*image);
 	units = 0;
-	err = debug_sections(file, *image != NULL, d->limit, &units, &d->bytes);
+	err = debugimage_cost(file, *image != NULL, d->limit, &units, &d->bytes);
 	if (err)
 		return err;
 	errno = 0;

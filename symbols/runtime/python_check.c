@@ -22,6 +22,7 @@
 #define CODE_BYTES	(1u << 24)
 #define WORDS_MAX	(1u << 16) /* of a frame */
 #define CSTACK_OWNER	3
+#define UNCOUNTED	UINT32_MAX
 #define OWNER_MAX	5
 #define LINE_MAX_NUMBER (1u << 24)
 
@@ -300,6 +301,8 @@ static int check_frames(struct checker *c, uint64_t first, unsigned int *records
 	int err = 0;
 
 	*records = 0;
+	if (!first)
+		*records = UNCOUNTED;
 	for (unsigned int n = 0; first && n < FRAMES_MAX && !err; n++) {
 		err = check_frame(c, first, n == 0, &frame);
 		if (err)
@@ -312,6 +315,8 @@ static int check_frames(struct checker *c, uint64_t first, unsigned int *records
 		}
 		first = frame.back;
 	}
+	if (first)
+		*records = UNCOUNTED;
 	return err;
 }
 
@@ -390,8 +395,8 @@ static int check_thread(struct checker *c, uint64_t addr, uint64_t interp, uint6
 		err = check_cframes(c, word_at(tstate, c->l->tstate_cframe), &frame, &cframes);
 	if (!err)
 		err = check_frames(c, frame, &records);
-	if (!err && cframes && cframes < FRAMES_MAX && records + 1 != cframes &&
-	    records < FRAMES_MAX / 2)
+	if (!err && cframes && cframes < FRAMES_MAX && records != UNCOUNTED &&
+	    records + 1 != cframes)
 		return refuse(c, "there are more records of calls than calls, or fewer");
 	return err;
 }

@@ -127,5 +127,9 @@ bool python_file_read(const struct elf_file *file, const char *name, struct pyth
 		out->version = 0;
 	size = read_at(file, out->runtime, debug, sizeof(debug));
 	out->err = python_layout_of(out->version, debug, size, &out->layout);
+	/* From 3.13 on the runtime itself has told it. Without debug information the table holds.
+	 */
+	if (!out->err && (out->version >> 16 & 0xff) < 13)
+		(void)python_layout_dwarf(file, NULL, &out->layout);
 	return true;
 }

@@ -50,7 +50,7 @@ static const __u32 part_max[] = {
 	[PART_CODE] = CODE_MAX,	  [PART_OBJECT] = OBJECT_MAX,
 };
 
-static const struct member {
+static const struct layout_member {
 	uint16_t field;
 	uint8_t part;
 	uint8_t width; /* bytes; 0: its address is what is used */
@@ -70,6 +70,7 @@ static const struct member {
 	{FIELD(tstate_interp), PART_THREAD, 8, 8, 15, false},
 	{FIELD(tstate_thread), PART_THREAD, 8, 8, 15, false},
 	{FIELD(tstate_native), PART_THREAD, 8, 11, 15, false},
+	{FIELD(tstate_status), PART_THREAD, 4, 12, 15, false},
 	{FIELD(tstate_cframe), PART_THREAD, 8, 11, 12, false},
 	{FIELD(tstate_frame), PART_THREAD, 8, 8, 15, true},
 	{FIELD(cframe_previous), PART_OBJECT, 8, 11, 12, false},
@@ -102,13 +103,13 @@ static const struct member {
 
 #define MEMBERS (sizeof(members) / sizeof(*members))
 
-static bool member_is_in(const struct member *member, unsigned int minor)
+static bool member_is_in(const struct layout_member *member, unsigned int minor)
 {
 	return minor >= member->first && minor <= member->last;
 }
 
 /* An address is where the instructions begin, which are 2 bytes each, or characters of up to 4. */
-static bool member_is_sane(const struct member *member, __u32 offset)
+static bool member_is_sane(const struct layout_member *member, __u32 offset)
 {
 	__u32 align = member->width ? member->width : 4;
 
@@ -130,6 +131,27 @@ static __u32 part_size(const struct python_layout *l, unsigned int part)
 			size = end;
 	}
 	return size;
+}
+
+/* Bytes up to the last member that identifies a function, or says how large its frames are. */
+static __u32 code_head(const struct python_layout *l)
+{
+	const __u32 ends[] = {l->code_name + 8, l->code_firstlineno + 4, l->code_nlocalsplus + 4,
+			      l->code_stacksize + 4, l->code_framesize + 4};
+	__u32 size = 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (ends[i] > size)
+			size = ends[i];
+	return size;
+}
+
+void python_layout_measure(struct python_layout *l)
+{
+	l->frame_size = part_size(l, PART_FRAME);
+	l->code_size = part_size(l, PART_CODE);
+	l->tstate_size = part_size(l, PART_THREAD);
+	l->code_head = code_head(l);
 }
 
 bool python_layout_is_sane(const struct python_layout *l)
@@ -213,7 +235,8 @@ static const struct python_layout known[MINOR_LAST - MINOR_FIRST + 1] = {
 			      .code_nlocalsplus = 76,
 			      .code_stacksize = 68,
 			      OBJECTS(48, 72)},
-	[12 - MINOR_FIRST] = {.runtime_key = 1548,
+	[12 - MINOR_FIRST] = {.tstate_status = 24,
+			      .runtime_key = 1548,
 			      .runtime_interps = 40,
 			      .interp_threads = 72,
 			      .interp_gil = 384,
@@ -238,9 +261,15 @@ static const struct python_layout known[MINOR_LAST - MINOR_FIRST + 1] = {
 			      .code_start = 192,
 			      .code_framesize = 76,
 			      OBJECTS(40, 56)},
-	[13 - MINOR_FIRST] = {.runtime_key = 1532, .code_framesize = 76, .text_compact = 56},
-	[14 - MINOR_FIRST] = {.runtime_key = 1532, .code_framesize = 76, .text_compact = 56},
-	[15 - MINOR_FIRST] = {.code_framesize = 76},
+	[13 - MINOR_FIRST] = {.tstate_status = 32,
+			      .runtime_key = 1532,
+			      .code_framesize = 76,
+			      .text_compact = 56},
+	[14 - MINOR_FIRST] = {.tstate_status = 32,
+			      .runtime_key = 1532,
+			      .code_framesize = 76,
+			      .text_compact = 56},
+	[15 - MINOR_FIRST] = {.tstate_status = 32, .code_framesize = 76},
 };
 
 /* --- the table in _PyRuntime ----------------------------------------------------------------- */
@@ -250,7 +279,7 @@ static const struct python_layout known[MINOR_LAST - MINOR_FIRST + 1] = {
 
 enum { WORD_COOKIE, WORD_VERSION, WORD_THREADED };
 
-struct words { /* the numbers of words in the table of each minor version; 0: has none */
+struct layout_words { /* the numbers of words in the table of each minor version; 0: has none */
 	uint8_t of[MINORS];
 };
 
@@ -268,7 +297,7 @@ enum told_struct {
 };
 
 static const struct {
-	struct words size;
+	struct layout_words size;
 	uint32_t max;
 } told_structs[TOLD_STRUCTS] = {
 	[TOLD_RUNTIME] = {{{3, 3, 3}}, STATE_MAX},    [TOLD_INTERP] = {{{6, 6, 6}}, STATE_MAX},
@@ -281,7 +310,7 @@ static const struct {
 static const struct {
 	uint16_t field;
 	uint8_t in; /* enum told_struct */
-	struct words word;
+	struct layout_words word;
 } told[] = {
 	{FIELD(runtime_interps), TOLD_RUNTIME, {{5, 5, 5}}},
 	{FIELD(interp_next), TOLD_INTERP, {{8, 8, 8}}},
@@ -315,7 +344,7 @@ static const struct {
 };
 
 /* Where the interpreter's GIL is: its members are told as offsets from the interpreter. */
-static const struct words gil_word = {{15, 16, 16}};
+static const struct layout_words gil_word = {{15, 16, 16}};
 
 static uint64_t word_at(const uint8_t *table, unsigned int word)
 {
@@ -328,7 +357,7 @@ static uint64_t word_at(const uint8_t *table, unsigned int word)
 static int told_read(unsigned int minor, const uint8_t *table, size_t size, struct python_layout *l)
 {
 	/* the last word that is read */
-	static const struct words last = {{70, 80, 93}};
+	static const struct layout_words last = {{70, 80, 93}};
 	unsigned int at = minor - MINOR_TOLD;
 	uint64_t sizes[TOLD_STRUCTS], gil;
 
@@ -365,19 +394,6 @@ static int told_read(unsigned int minor, const uint8_t *table, size_t size, stru
 	return l->runtime_key < sizes[TOLD_RUNTIME] ? 0 : -EINVAL;
 }
 
-/* Bytes up to the last member that identifies a function, or says how large its frames are. */
-static __u32 code_head(const struct python_layout *l)
-{
-	const __u32 ends[] = {l->code_name + 8, l->code_firstlineno + 4, l->code_nlocalsplus + 4,
-			      l->code_stacksize + 4, l->code_framesize + 4};
-	__u32 size = 0;
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (ends[i] > size)
-			size = ends[i];
-	return size;
-}
-
 int python_layout_of(__u32 version, const uint8_t *debug_offsets, size_t size,
 		     struct python_layout *out)
 {
@@ -391,20 +407,14 @@ int python_layout_of(__u32 version, const uint8_t *debug_offsets, size_t size,
 	out->version = version;
 	if (minor >= MINOR_TOLD)
 		err = told_read(minor, debug_offsets, size, out);
-	else {
-		out->frame_size = part_size(out, PART_FRAME);
-		out->code_size = part_size(out, PART_CODE);
-	}
+	else
+		python_layout_measure(out);
 	if (!err && !python_layout_is_sane(out))
 		err = -EINVAL;
 	if (err) {
 		*out = (struct python_layout){0};
 		return err;
 	}
-	out->tstate_status = minor == 12 ? 24 : minor > 12 ? 32 : 0;
-	out->frame_size = part_size(out, PART_FRAME);
-	out->code_size = part_size(out, PART_CODE);
-	out->tstate_size = part_size(out, PART_THREAD);
-	out->code_head = code_head(out);
+	python_layout_measure(out);
 	return 0;
 }

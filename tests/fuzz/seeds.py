@@ -161,6 +161,20 @@ def with_dwarf(folder):
                     yield file.read()
 
 
+def with_layouts(folder):
+    """Bytes of small libraries with CPython's structures, behind a byte with the minor version."""
+    library = os.path.join(folder, "o.so")
+    for minor in (8, 12):
+        for flags in (["-gdwarf-4"], ["-gdwarf-5"], ["-gdwarf-5", "-fdebug-types-section"], ["-gz"]):
+            done = subprocess.run(["gcc", "-w", *flags, f"-DMINOR={minor}", "-fPIC", "-shared", "-nostdlib",
+                                   "-Wl,-z,noseparate-code", "-o", library, "-x", "c",
+                                   "tests/symbols/runtime/odd_layout.h"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            if done.returncode == 0:
+                with open(library, "rb") as file:
+                    yield bytes([minor - 8]) + file.read()
+
+
 def linked(folder):
     """A small program with links to debug files, a compressed symbol table, and stubs."""
     source, program, data, alt = (os.path.join(folder, n) for n in ("l.c", "l", "l.xz", "l.alt"))
@@ -228,6 +242,8 @@ def main():
             paths += assembled(folder)
             for library in with_dwarf(folder):
                 seeds.add("fuzz_debuginfo", library)
+            for library in with_layouts(folder):
+                seeds.add("fuzz_python_dwarf", library)
             for image in linked(folder):
                 seeds.add("fuzz_debugfile", image)
                 seeds.add("fuzz_symtab", image)
