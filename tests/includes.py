@@ -74,7 +74,7 @@ LIBRARY_OWNER = (
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
 # The headers that kernel programs share with user space.
-KERNEL_SIDE = re.compile(r"^(symbols/runtime/\w+_layout|bpf/prog/(layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|lookup|bare|reason))\.h$")
+KERNEL_SIDE = re.compile(r"^(symbols/runtime/\w+_layout|bpf/prog/((runtime_)?layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|lookup|bare|reason))\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # A struct may be called like a function.

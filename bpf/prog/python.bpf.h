@@ -384,14 +384,7 @@ __attribute__((noinline)) int python_send_method(__u32 n)
 	m = &r->method;
 	STEP_BARRIER(n);
 	f = &r->frames[n & (LANGUAGE_FRAMES_MAX - 1)];
-	m->code = f->code;
-	m->check = f->check;
-	m->hash = method_hash(st, f);
-	m->exec_id = st->exec_id;
-	m->tgid = st->key.tgid;
-	m->nframes = 0;
-	m->kernel = STACK_METHOD;
-	m->runtime = RUNTIME_PYTHON;
+	method_begin(st, m, f, RUNTIME_PYTHON);
 	m->version = l->version;
 	m->text_layout[0] = l->text_length;
 	m->text_layout[1] = l->text_state;
@@ -401,8 +394,9 @@ __attribute__((noinline)) int python_send_method(__u32 n)
 		return 0;
 	m->first = object_int(r, l->code_firstlineno);
 	name = object_word(r, l->code_qualname ? l->code_qualname : l->code_name);
-	m->name_size = python_text(l, m->text[0], name);
-	m->file_size = python_text(l, m->text[1], object_word(r, l->code_filename));
+	m->text_size[METHOD_NAME] = python_text(l, m->text[METHOD_NAME], name);
+	m->text_size[METHOD_FILE] =
+		python_text(l, m->text[METHOD_FILE], object_word(r, l->code_filename));
 	table = object_word(r, l->code_linetable);
 	size = runtime_word(table + l->bytes_size);
 	m->table_all = size;
@@ -423,18 +417,12 @@ __attribute__((noinline)) int python_send_method(__u32 n)
 /* Sends the function of frame r->next, if it was not sent yet. 1: go on with the next. */
 __attribute__((noinline)) int python_send_step(void)
 {
-	struct cpu_state *st = this_state();
 	struct runtime_state *r = runtime_state();
-	__u32 n;
+	int n = runtime_unsent();
 
-	if (!st || !r)
+	if (n < 0 || !r)
 		return 0;
-	n = r->next;
-	if (n >= r->nframes)
-		return 0;
-	STEP_BARRIER(n);
-	n &= LANGUAGE_FRAMES_MAX - 1;
-	if (!sample_stack_is_seen(method_hash(st, &r->frames[n])) && python_send_method(n)) {
+	if (n < (int)LANGUAGE_FRAMES_MAX && python_send_method(n)) {
 		r->full = 1;
 		return 0;
 	}
@@ -464,7 +452,9 @@ __attribute__((noinline)) int python_send(void)
 	for (i = 0; i < (int)(LANGUAGE_FRAMES_MAX / 32) + 1; i++)
 		if (!python_send_some())
 			break;
-	return r->full || language_send(st, r, RUNTIME_PYTHON);
+	if (!r->full)
+		r->full = language_send(st, r, RUNTIME_PYTHON) != 0;
+	return 0;
 }
 
 SEC("perf_event")

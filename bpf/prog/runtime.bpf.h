@@ -180,7 +180,7 @@ static __always_inline int window_hold(struct runtime_state *r, __u64 addr, __u3
 	return -1;
 }
 
-/* Takes what is known of the process. 0: nothing is known, or only of another exec. */
+/* Takes what is known of the process; 0: nothing. */
 static __always_inline int runtime_begin(const struct cpu_state *st, struct runtime_state *r)
 {
 	const struct runtime_process *p;
@@ -190,7 +190,7 @@ static __always_inline int runtime_begin(const struct cpu_state *st, struct runt
 	r->window_size = 0;
 	r->code = r->above = 0;
 	p = bpf_map_lookup_elem(&runtimes, &tgid);
-	if (!p || (p->exec_id && p->exec_id != st->exec_id))
+	if (!p)
 		return 0;
 	r->process = *p;
 	r->pointer = current_thread_pointer();
@@ -438,6 +438,41 @@ static __always_inline __u64 method_hash(const struct cpu_state *st, const struc
 	stackhash_add(&h, f->code, STEP_KEY(STACKHASH_FACTOR_A), STEP_KEY(STACKHASH_FACTOR_B));
 	/* Both bits: it is the hash of no stack. */
 	return stackhash_end(&h, STACKHASH_USER | STACKHASH_KERNEL);
+}
+
+/* The record of a frame's function, without its texts and table. */
+static __always_inline void method_begin(const struct cpu_state *st, struct method_record *m,
+					 const struct language_frame *f, __u32 runtime)
+{
+	__builtin_memset(m, 0, offsetof(struct method_record, text));
+	m->code = f->code;
+	m->check = f->check;
+	m->hash = method_hash(st, f);
+	m->exec_id = st->exec_id;
+	m->tgid = st->key.tgid;
+	m->kernel = STACK_METHOD;
+	m->runtime = runtime;
+}
+
+/*
+ * The frame r->next if its function has to be sent; LANGUAGE_FRAMES_MAX: it was. -1: there are no
+ * more frames.
+ */
+__attribute__((noinline)) int runtime_unsent(void)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u32 n;
+
+	if (!st || !r)
+		return -1;
+	n = r->next;
+	if (n >= r->nframes)
+		return -1;
+	STEP_BARRIER(n);
+	n &= LANGUAGE_FRAMES_MAX - 1;
+	return sample_stack_is_seen(method_hash(st, &r->frames[n])) ? (int)LANGUAGE_FRAMES_MAX
+								    : (int)n;
 }
 
 /* A string object, as much of it as there is room for. Its size; 0: it cannot be read. */

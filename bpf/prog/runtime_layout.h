@@ -13,13 +13,14 @@ enum runtime { RUNTIME_NONE, RUNTIME_PYTHON, RUNTIME_COUNT };
 
 /* What a walk of a process's language frames needs; the value of the map runtimes, by PID. */
 struct runtime_process {
-	__u64 exec_id; /* as in struct proc_entry; 0: any */
-	__u64 at;      /* address of the runtime's state: _PyRuntime */
-	__u64 type;    /* ... of what all objects that describe code point to: PyCode_Type */
+	__u64 at;   /* address of the runtime's state: _PyRuntime */
+	__u64 type; /* ... of what all objects that describe code point to: PyCode_Type */
 	/* Frames (unwind/walk.h) in the code that runs the language's own, where they are placed by
 	 * that; [start, end), 0: none. */
 	__u64 eval[2][2];
-	struct python_layout python;
+	union {
+		struct python_layout python;
+	};
 };
 
 /*
@@ -30,8 +31,7 @@ struct runtime_process {
 #define RUNTIME_THREADS_MAX 8192u
 #define LANGUAGE_FRAMES_MAX 1024u
 #define LANGUAGE_NOWHERE    0xffffu /* where it belongs among the native frames is not proven */
-#define LANGUAGE_SAME                                                                              \
-	0xfffeu /* the same as the frame that called it; if there is none: not proven */
+#define LANGUAGE_SAME	    0xfffeu /* that of its caller; if it has none: not proven */
 
 struct language_frame {
 	__u64 code : 48;
@@ -56,12 +56,19 @@ enum language_lock {
 /* A function of a language: a struct method_record, before the first stack that has it. */
 #define STACK_METHOD 4
 
-#define METHOD_TEXT  600u  /* bytes of a string object */
+#define METHOD_TEXT  600u  /* bytes of a text */
 #define METHOD_TABLE 8192u /* ... of a table of lines */
 
+enum method_text {
+	METHOD_NAME,
+	METHOD_FILE,
+	METHOD_SCOPE, /* class or package, where the name does not have it */
+	METHOD_TEXTS
+};
+
 /*
- * Begins like a stack_record. Strings are as they stand in memory, the runtime's headers included.
- * The table follows.
+ * Begins like a stack_record. Texts are as they stand in memory: string objects of Python with
+ * their headers, else characters. The table follows.
  */
 struct method_record {
 	__u64 hash; /* under which it is marked as seen */
@@ -72,14 +79,13 @@ struct method_record {
 	__u8 kernel;   /* STACK_METHOD */
 	__u8 runtime;
 	__u32 check;
-	__u32 first;	      /* line of its beginning */
-	__u16 name_size;      /* bytes of text[0] */
-	__u16 file_size;      /* of text[1] */
-	__u32 table_size;     /* of the table, as far as it was read */
-	__u32 table_all;      /* its whole size */
-	__u32 version;	      /* of the runtime */
-	__u16 text_layout[4]; /* struct python_layout: text_length, _state, _ascii, _compact */
-	__u8 text[2][METHOD_TEXT];
+	__u32 first;		       /* line of its beginning */
+	__u32 table_size;	       /* of the table, as far as it was read */
+	__u32 table_all;	       /* its whole size */
+	__u32 version;		       /* of the runtime */
+	__u16 text_size[METHOD_TEXTS]; /* bytes; 0: there is none */
+	__u16 text_layout[4]; /* Python: text_length, _state, _ascii, _compact of its layout */
+	__u8 text[METHOD_TEXTS][METHOD_TEXT];
 };
 
 _Static_assert(sizeof(struct language_frame) == 16, "two words of a record");

@@ -185,9 +185,10 @@ static void check_runtime(struct open_request *r, struct open_answer *a)
 {
 	struct code_memory m = {.pid = r->pid, .left = RUNTIME_READ_MAX};
 	const char *why;
+	bool lock;
 
-	a->err = runtimefile_check(&m, &r->runtime, &why);
-	a->mark = r->runtime.layout.runtime_current;
+	a->err = runtimefile_check(&m, &r->runtime, &lock, &why);
+	a->mark = lock;
 	snprintf(a->why, sizeof(a->why), "%s", why ? why : "");
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See runtimefile.h. */
+/* See runtimefile.h. What is special to a language is in symbols/runtime. */
 #include "bpf/tracker/runtimefile.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -10,6 +11,8 @@
 #include "bpf/tracker/codereader.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
+#include "symbols/runtime/python_check.h"
+#include "symbols/runtime/python_file.h"
 #include "unwind/walk.h"
 
 #define CHECKS_MAX   200 /* the process runs meanwhile, so that some contradict themselves */
@@ -17,19 +20,74 @@
 #define PAUSE_NS     200000
 #define LOCKED_MAX   30 /* of them, to see which thread holds the lock */
 
-struct runtime_object *runtimefile_read(const struct elf_file *file, const char *name)
+/* --- languages ------------------------------------------------------------------------------- */
+
+static bool read_python(const struct elf_file *file, const char *name, struct runtime_object *r)
 {
-	struct runtime_object *r;
 	struct python_file python;
 
 	if (!python_file_read(file, name, &python))
-		return NULL;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return NULL;
-	r->kind = RUNTIME_PYTHON;
-	r->python = python;
-	return r;
+		return false;
+	r->err = python.err;
+	if (python.version)
+		snprintf(r->shown, sizeof(r->shown), "Python %u.%u", python.version >> 24,
+			 python.version >> 16 & 0xff);
+	else
+		snprintf(r->shown, sizeof(r->shown), "an unknown Python");
+	r->elf.at = python.runtime;
+	r->elf.type = python.type;
+	for (int i = 0; i < 4; i++)
+		r->elf.eval[i / 2][i % 2] = python.eval[i / 2][i % 2];
+	r->elf.python = python.layout;
+	return true;
+}
+
+static int read_memory(void *arg, uint64_t addr, void *to, size_t size)
+{
+	return codereader_memory(arg, addr, to, size);
+}
+
+static int check_python(struct code_memory *m, const struct runtime_process *p, bool *lock,
+			const char **why)
+{
+	const struct python_place place = {p->at, p->type};
+	struct python_layout layout = p->python;
+	int err = python_check(&layout, &place, read_memory, m, why);
+
+	*lock = !p->python.runtime_current || layout.runtime_current;
+	return err;
+}
+
+static void unlock_python(struct runtime_process *p)
+{
+	p->python.runtime_current = 0;
+}
+
+static const struct runtime_ops {
+	/* Finds the runtime in a file; false: it is not there. */
+	bool (*read)(const struct elf_file *file, const char *name, struct runtime_object *r);
+	/* As runtimefile_check, once. */
+	int (*check)(struct code_memory *m, const struct runtime_process *p, bool *lock,
+		     const char **why);
+	/* Takes out what says which thread holds the lock. */
+	void (*unlock)(struct runtime_process *p);
+} runtime_ops[RUNTIME_COUNT] = {
+	[RUNTIME_PYTHON] = {read_python, check_python, unlock_python},
+};
+
+/* --- files and processes --------------------------------------------------------------------- */
+
+struct runtime_object *runtimefile_read(const struct elf_file *file, const char *name)
+{
+	struct runtime_object *r = calloc(1, sizeof(*r));
+
+	for (unsigned int i = 1; r && i < RUNTIME_COUNT; i++) {
+		r->kind = i;
+		if (runtime_ops[i].read(file, name, r))
+			return r;
+	}
+	free(r);
+	return NULL;
 }
 
 struct object *runtimefile_of(const struct process *p, uint64_t *bias)
@@ -50,25 +108,33 @@ bool runtimefile_is_proven(const struct runtime_object *r, const struct process 
 	return r->proven && (!r->user || r->user == p->uid);
 }
 
-/* As a frame has it; 0 stays 0. */
-static uint64_t frame_of(const struct object *o, uint64_t addr)
+void runtimefile_prove(struct runtime_object *r, uid_t user, bool lock)
 {
-	return addr ? FRAME_OF(o->id, 0) + addr : 0;
+	if (!r->proven || !user)
+		r->user = user;
+	r->proven = true;
+	if (!lock && runtime_ops[r->kind].unlock)
+		runtime_ops[r->kind].unlock(&r->elf);
+}
+
+static uint64_t moved(uint64_t addr, uint64_t bias)
+{
+	return addr ? addr + bias : 0;
 }
 
 enum runtime runtimefile_enter(struct sampler *s, struct process *p)
 {
 	uint64_t bias = 0;
 	const struct object *o = runtimefile_of(p, &bias);
-	struct runtime_process entry = {0};
+	struct runtime_process entry;
 
 	if (!o || !runtimefile_is_proven(o->runtime, p))
 		return RUNTIME_NONE;
-	entry.at = o->runtime->python.runtime + bias;
-	entry.type = o->runtime->python.type + bias;
-	for (int i = 0; i < 4; i++)
-		entry.eval[i / 2][i % 2] = frame_of(o, o->runtime->python.eval[i / 2][i % 2]);
-	entry.python = o->runtime->python.layout;
+	entry = o->runtime->elf;
+	entry.at = moved(entry.at, bias);
+	entry.type = moved(entry.type, bias);
+	for (int i = 0; i < 4; i++) /* as frames have them */
+		entry.eval[i / 2][i % 2] = moved(entry.eval[i / 2][i % 2], FRAME_OF(o->id, 0));
 	p->runtime.entered = !sampler_set_runtime(s, p->pid, &entry);
 	return p->runtime.entered ? o->runtime->kind : RUNTIME_NONE;
 }
@@ -77,40 +143,33 @@ enum runtime runtimefile_enter(struct sampler *s, struct process *p)
 
 void runtimefile_question(const struct object *o, uint64_t bias, struct runtime_question *q)
 {
-	q->place.runtime = o->runtime->python.runtime + bias;
-	q->place.type = o->runtime->python.type + bias;
-	q->layout = o->runtime->python.layout;
+	q->kind = o->runtime->kind;
+	q->process = o->runtime->elf;
+	q->process.at = moved(q->process.at, bias);
+	q->process.type = moved(q->process.type, bias);
 }
 
-static int read_memory(void *arg, uint64_t addr, void *to, size_t size)
-{
-	return codereader_memory(arg, addr, to, size);
-}
-
-int runtimefile_check(struct code_memory *m, struct runtime_question *q, const char **why)
+int runtimefile_check(struct code_memory *m, struct runtime_question *q, bool *lock,
+		      const char **why)
 {
 	const struct timespec pause = {0, PAUSE_NS};
-	const uint32_t lock = q->layout.runtime_current;
 	bool right = false;
 	int err = -EINVAL;
 
 	*why = NULL;
+	*lock = false;
+	if (q->kind >= RUNTIME_COUNT || !runtime_ops[q->kind].check)
+		return -EINVAL;
 	for (int i = 0; i < CHECKS_MAX; i++) {
-		struct python_layout layout = q->layout;
-
-		err = python_check(&layout, &q->place, read_memory, m, why);
+		err = runtime_ops[q->kind].check(m, &q->process, lock, why);
 		if (err != -EINVAL && err)
 			return err;
 		right |= !err;
-		if (!err && (!lock || layout.runtime_current))
-			return 0;
-		if (right && i >= LOCKED_MAX)
+		if ((!err && *lock) || (right && i >= LOCKED_MAX))
 			break;
 		if (i >= CHECKS_QUICK)
 			nanosleep(&pause, NULL);
 	}
-	if (!right)
-		return err;
-	q->layout.runtime_current = 0;
-	return 0;
+	*lock &= !err;
+	return right ? 0 : err;
 }

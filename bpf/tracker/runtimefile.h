@@ -9,8 +9,6 @@
 #include <sys/types.h>
 
 #include "bpf/prog/runtime_layout.h"
-#include "symbols/runtime/python_check.h"
-#include "symbols/runtime/python_file.h"
 
 struct code_memory;
 struct elf_file;
@@ -20,15 +18,18 @@ struct sampler;
 
 struct runtime_object { /* of one file */
 	enum runtime kind;
-	struct python_file python;
+	char shown[24]; /* "Python 3.11" */
+	int err;	/* its layout is not known */
+	/* With ELF addresses. */
+	struct runtime_process elf;
 	bool proven; /* by a process of the user */
 	uid_t user;  /* 0: for all users */
 	bool told;   /* that it is not used, and why */
 };
 
 struct runtime_question { /* is the layout right in the process? */
-	struct python_place place;
-	struct python_layout layout;
+	enum runtime kind;
+	struct runtime_process process;
 };
 
 /* NULL: there is no runtime in the file, or no memory. To be freed. Called without the lock. */
@@ -44,9 +45,13 @@ enum runtime runtimefile_enter(struct sampler *s, struct process *p);
 
 void runtimefile_question(const struct object *o, uint64_t bias, struct runtime_question *q);
 /*
- * Answers it, in a process of openhelper.c. As python_check; -EAGAIN if the runtime's state that
- * holds the lock was not seen. *why is static.
+ * Answers it, in a process of openhelper.c. 0: all agrees. -ENOENT: no code of the language runs
+ * yet, ask again. -EINVAL: the memory contradicts the layout, and *why says how, a static string.
+ * *lock: which thread holds the lock was seen; else that part of the layout is not proven.
  */
-int runtimefile_check(struct code_memory *m, struct runtime_question *q, const char **why);
+int runtimefile_check(struct code_memory *m, struct runtime_question *q, bool *lock,
+		      const char **why);
+/* What it proved holds for the file. */
+void runtimefile_prove(struct runtime_object *r, uid_t user, bool lock);
 
 #endif

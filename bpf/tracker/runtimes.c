@@ -37,21 +37,12 @@ static bool was_sampled(const struct runtimes *rs, const struct process *p)
 /* A file whose layout is not known: says so once. */
 static void tell_unknown(struct runtimes *rs, const struct process *p, struct object *o)
 {
-	const uint32_t version = o->runtime->python.version;
-
 	if (o->runtime->told)
 		return;
 	o->runtime->told = true;
-	if (version)
-		notices_tell(rs->notices, 1,
-			     "no Python frames of %s (%d): the layout of Python %u.%u in %s is not "
-			     "known",
-			     p->comm, (int)p->pid, version >> 24, version >> 16 & 0xff, o->name);
-	else
-		notices_tell(
-			rs->notices, 1,
-			"no Python frames of %s (%d): which Python %s is cannot be read from it",
-			p->comm, (int)p->pid, o->name);
+	notices_tell(rs->notices, 1,
+		     "no frames of its language for %s (%d): the layout of %s in %s is not known",
+		     p->comm, (int)p->pid, o->runtime->shown, o->name);
 }
 
 static void ask(struct runtimes *rs, struct process *p, const struct object *o, uint64_t bias,
@@ -78,7 +69,7 @@ static void look_at(struct runtimes *rs, struct process *p, uint64_t now)
 	o = runtimefile_of(p, &bias);
 	if (!o || (!(rs->targets->filtering && p->target) && !was_sampled(rs, p)))
 		return;
-	if (o->runtime->python.err)
+	if (o->runtime->err)
 		tell_unknown(rs, p, o);
 	else if (runtimefile_is_proven(o->runtime, p))
 		publish_entry(rs->publisher, p); /* there was no room */
@@ -108,12 +99,7 @@ static void take_proof(struct runtimes *rs, const struct process *of, struct obj
 	struct process *p, *next;
 	uint64_t bias;
 
-	if (!o->runtime->proven || of->uid == 0) {
-		o->runtime->proven = true;
-		o->runtime->user = of->uid;
-	}
-	if (!a->mark) /* the state that holds the lock was not seen */
-		o->runtime->python.layout.runtime_current = 0;
+	runtimefile_prove(o->runtime, of->uid, a->mark);
 	HASH_ITER(hh, rs->procs->live, p, next)
 		if (p->entered && !p->runtime.entered && runtimefile_of(p, &bias) == o)
 			publish_entry(rs->publisher, p);
@@ -131,10 +117,9 @@ static void take_refusal(struct runtimes *rs, struct process *p, struct object *
 		return;
 	o->runtime->told = true;
 	notices_tell(rs->notices, 1,
-		     "no Python frames of %s (%d): its memory contradicts the layout of Python "
-		     "%u.%u: %s",
-		     p->comm, (int)p->pid, o->runtime->python.version >> 24,
-		     o->runtime->python.version >> 16 & 0xff, a->why);
+		     "no frames of its language for %s (%d): its memory contradicts the layout of "
+		     "%s: %s",
+		     p->comm, (int)p->pid, o->runtime->shown, a->why);
 }
 
 void runtimes_on_answer(struct runtimes *rs, const struct opening *o, const struct open_answer *a)

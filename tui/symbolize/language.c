@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/prog/layout.h"
 #include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "symbols/runtime/python_code.h"
 
 #define METHODS_BYTES (memory_limit(MEMORY_JIT) / 4)
+
+struct decoder;
 
 struct method_key {
 	uint64_t exec_id, code;
@@ -29,7 +30,8 @@ struct method {
 	uint64_t hash; /* of the BPF program */
 	unsigned int refs;
 	size_t bytes;
-	struct python_layout layout; /* as far as it matters for lines */
+	const struct decoder *decoder;
+	uint32_t version; /* of the runtime */
 	uint32_t first;
 	uint32_t table_size, table_all;
 	const uint8_t *table;
@@ -73,6 +75,53 @@ void language_free(struct language *l)
 	free(l);
 }
 
+/* --- languages ------------------------------------------------------------------------------- */
+
+static size_t python_text_of(const struct method_record *rec, enum method_text of, char *to,
+			     size_t room)
+{
+	const struct python_layout layout = {
+		.version = rec->version,
+		.text_length = rec->text_layout[0],
+		.text_state = rec->text_layout[1],
+		.text_ascii = rec->text_layout[2],
+		.text_compact = rec->text_layout[3],
+	};
+
+	return python_text(&layout, rec->text[of], rec->text_size[of], to, room);
+}
+
+static uint32_t python_line_of(const struct method *m, uint32_t place)
+{
+	const struct python_layout layout = {.version = m->version};
+	int32_t at = (int32_t)place;
+
+	if ((m->version >> 16 & 0xff) == 10 && at > 0) /* instructions of two bytes */
+		at = at < INT32_MAX / 2 ? 2 * at : INT32_MAX;
+	return python_line(&layout, m->table, m->table_size, m->table_all, m->first, at);
+}
+
+static const struct decoder {
+	enum func_kind kind;
+	const char *scope; /* between a scope and a name, at most 3 bytes */
+	/* The text, clean and terminated. Its length; 0: there is none. */
+	size_t (*text)(const struct method_record *rec, enum method_text of, char *to, size_t room);
+	uint32_t (*line)(const struct method *m, uint32_t place);
+} decoders[RUNTIME_COUNT] = {
+	[RUNTIME_PYTHON] = {FUNC_PYTHON, ".", python_text_of, python_line_of},
+};
+
+static bool is_sound(const struct method_record *rec)
+{
+	if (rec->runtime >= RUNTIME_COUNT || !decoders[rec->runtime].text ||
+	    rec->table_size > METHOD_TABLE)
+		return false;
+	for (unsigned int i = 0; i < METHOD_TEXTS; i++)
+		if (rec->text_size[i] > METHOD_TEXT)
+			return false;
+	return true;
+}
+
 /* --- functions ------------------------------------------------------------------------------- */
 
 static void methods_bound(struct language *l)
@@ -104,10 +153,9 @@ static struct method *method_find(const struct language *l, const struct method_
 }
 
 /* A text, or what stands for one that could not be read. */
-static size_t read_text(const struct python_layout *layout, const uint8_t *bytes, size_t size,
-			char to[METHOD_TEXT])
+static size_t read_text(const struct method_record *rec, enum method_text of, char to[METHOD_TEXT])
 {
-	size_t length = python_text(layout, bytes, size, to, METHOD_TEXT);
+	size_t length = decoders[rec->runtime].text(rec, of, to, METHOD_TEXT);
 
 	if (length)
 		return length;
@@ -118,34 +166,36 @@ static size_t read_text(const struct python_layout *layout, const uint8_t *bytes
 
 static struct method *method_new(const struct method_record *rec)
 {
-	const struct python_layout layout = {
-		.version = rec->version,
-		.text_length = rec->text_layout[0],
-		.text_state = rec->text_layout[1],
-		.text_ascii = rec->text_layout[2],
-		.text_compact = rec->text_layout[3],
-	};
-	char name[METHOD_TEXT], file[METHOD_TEXT];
-	const size_t nname = read_text(&layout, rec->text[0], rec->name_size, name) + 1,
-		     nfile = read_text(&layout, rec->text[1], rec->file_size, file) + 1,
-		     bytes = sizeof(struct method) + rec->table_size + nname + nfile;
-	struct method *m = calloc(1, bytes);
-	uint8_t *at;
+	const struct decoder *decoder = &decoders[rec->runtime];
+	char name[METHOD_TEXT], file[METHOD_TEXT], scope[METHOD_TEXT];
+	const size_t nname = read_text(rec, METHOD_NAME, name),
+		     nfile = read_text(rec, METHOD_FILE, file);
+	size_t nscope = 0, bytes;
+	struct method *m;
+	char *at;
 
+	if (rec->text_size[METHOD_SCOPE])
+		nscope = decoder->text(rec, METHOD_SCOPE, scope, sizeof(scope) - 4);
+	if (nscope) /* "Class" and "::" */
+		nscope += strlen(strcpy(scope + nscope, decoder->scope));
+	bytes = sizeof(*m) + rec->table_size + nscope + nname + nfile + 2;
+	m = calloc(1, bytes);
 	if (!m)
 		return NULL;
 	m->bytes = bytes;
 	m->hash = rec->hash;
 	m->key = (struct method_key){rec->exec_id, rec->code, rec->tgid, rec->check};
-	m->layout = layout;
+	m->decoder = decoder;
+	m->version = rec->version;
 	m->first = rec->first;
 	m->table_size = rec->table_size;
 	m->table_all = rec->table_all;
-	at = m->data;
-	m->table = memcpy(at, rec + 1, rec->table_size);
-	at += rec->table_size;
-	m->shown = (struct language_method){FUNC_PYTHON, memcpy(at, name, nname),
-					    memcpy(at + nname, file, nfile)};
+	m->table = memcpy(m->data, rec + 1, rec->table_size);
+	at = (char *)m->data + rec->table_size;
+	m->shown = (struct language_method){decoder->kind, at, at + nscope + nname + 1};
+	memcpy(at, scope, nscope);
+	memcpy(at + nscope, name, nname + 1);
+	memcpy(at + nscope + nname + 1, file, nfile + 1);
 	return m;
 }
 
@@ -153,8 +203,7 @@ void language_add(struct language *l, const struct method_record *rec)
 {
 	struct method *m, *old;
 
-	if (rec->name_size > METHOD_TEXT || rec->file_size > METHOD_TEXT ||
-	    rec->table_size > METHOD_TABLE)
+	if (!is_sound(rec))
 		return;
 	m = method_new(rec);
 	if (!m) {
@@ -179,16 +228,6 @@ void language_add(struct language *l, const struct method_record *rec)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-static uint32_t line_of(const struct method *m, uint32_t place)
-{
-	const unsigned int minor = m->layout.version >> 16 & 0xff;
-	int32_t at = (int32_t)place;
-
-	if (minor == 10 && at > 0) /* instructions of two bytes */
-		at = at < INT32_MAX / 2 ? 2 * at : INT32_MAX;
-	return python_line(&m->layout, m->table, m->table_size, m->table_all, m->first, at);
-}
-
 struct language_stack *language_stack_new(struct language *l, const struct stack_record *rec)
 {
 	const struct language_frame *frames = (const struct language_frame *)rec->frames;
@@ -209,7 +248,7 @@ struct language_stack *language_stack_new(struct language *l, const struct stack
 		}
 		m->refs++;
 		stack->frames[stack->nframes++] = (struct language_call){
-			&m->shown, line_of(m, frames[i].place), frames[i].at};
+			&m->shown, m->decoder->line(m, frames[i].place), frames[i].at};
 	}
 	for (uint32_t i = n; i-- > 0;) {
 		if (stack->frames[i].at == LANGUAGE_SAME)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/prog/runtime_layout.h"
+#include "bpf/sampler/sampler.h"
 #include "tui/profile/profile.h"
 
 struct language;
