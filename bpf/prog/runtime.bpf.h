@@ -38,12 +38,16 @@ struct runtime_state {
 	__u32 native; /* first native frame that may run it */
 	__u32 lost;   /* frames without a place */
 	__u32 torn;
-	__u32 next;  /* frame whose function is looked at */
+	__u32 next; /* frame whose function is looked at */
+	__u32 nproofs;
 	__u32 full;  /* the ring was */
 	__u32 words; /* of the frame before, with its locals; 0: not known */
 	__u32 lock;
 	__u64 head[4]; /* of the record, right before its frames */
 	struct language_frame frames[LANGUAGE_FRAMES_MAX];
+	/* The addresses that have placed runs, as they are sent if the walk is captured. */
+	__u64 proofs_head[4];
+	__u64 proofs[LANGUAGE_PROOFS];
 	__u8 window[LANGUAGE_WINDOW + 8];
 	__u8 object[LANGUAGE_OBJECT + 8];
 	struct method_record method;
@@ -186,7 +190,8 @@ static __always_inline int runtime_begin(const struct cpu_state *st, struct runt
 	const struct runtime_process *p;
 	__u32 tgid = st->key.tgid;
 
-	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->full = r->lock = 0;
+	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->full = r->lock =
+		r->nproofs = 0;
 	r->window_size = 0;
 	r->code = r->above = 0;
 	p = bpf_map_lookup_elem(&runtimes, &tgid);
@@ -261,6 +266,10 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 
 	if (!st || !r || r->from == r->nframes)
 		return 0;
+	n = r->nproofs++;
+	STEP_BARRIER(n);
+	if (n < LANGUAGE_PROOFS)
+		r->proofs[n & (LANGUAGE_PROOFS - 1)] = addr;
 	begin = r->native;
 	for (i = 0; i < WALK_FRAMES_MAX / PLACE_TURN + 1; i++)
 		if (!runtime_find_some(addr))
@@ -507,6 +516,21 @@ static __always_inline int method_send(struct runtime_state *r)
 	if (size > sizeof(r->method) + METHOD_TABLE)
 		return -1;
 	return bpf_ringbuf_output(&stacks, &r->method, size, BPF_RB_NO_WAKEUP);
+}
+
+/* The walk is about to be captured: sends what has placed the frames. */
+static __always_inline void proofs_send(const struct cpu_state *st, struct runtime_state *r)
+{
+	struct stack_record *rec = (struct stack_record *)r->proofs_head;
+
+	rec->hash = st->walk.head[0];
+	rec->start_stack = 0;
+	rec->exec_id = st->exec_id;
+	rec->tgid = st->key.tgid;
+	rec->nframes = r->nproofs < LANGUAGE_PROOFS ? r->nproofs : LANGUAGE_PROOFS;
+	rec->kernel = STACK_PROOFS;
+	rec->reason = 0;
+	bpf_ringbuf_output(&stacks, rec, sizeof(*rec) + sizeof(r->proofs), BPF_RB_NO_WAKEUP);
 }
 
 /* Sends the frames; the native stack has the same hash. 0, or the ring is full. */

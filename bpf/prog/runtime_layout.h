@@ -53,6 +53,12 @@ enum language_lock {
  * reason: enum language_lock; start_stack: enum runtime.
  */
 #define STACK_LANGUAGE 3
+/*
+ * Of a walk that is captured, before its capture_record: the addresses by which its runs of frames
+ * were placed, leaf first, as frames of a struct stack_record.
+ */
+#define STACK_PROOFS	5
+#define LANGUAGE_PROOFS 64u /* further ones are left out */
 /* A function of a language: a struct method_record, before the first stack that has it. */
 #define STACK_METHOD 4
 

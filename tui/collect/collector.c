@@ -504,6 +504,7 @@ static void live_free(struct source *source)
 		close(c->wake);
 	pthread_mutex_destroy(&c->early.lock);
 	free(c->captured);
+	free(c->proofs);
 	free(c->cells);
 	free(c);
 }

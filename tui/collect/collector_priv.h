@@ -86,6 +86,7 @@ struct collector {
 	size_t cells_room;
 	int failed;			  /* the last slice's error, told once */
 	struct capture_record *captured;  /* to be inspected; NULL: none */
+	struct stack_record *proofs;	  /* STACK_PROOFS that came before it; NULL: none */
 	struct procwatch watch;		  /* of the process that is to be inspected */
 	bool apart;			  /* samples are counted per CPU */
 	bool unwatched;			  /* it was reported that a CPU cannot be sampled */

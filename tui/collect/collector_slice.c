@@ -37,6 +37,14 @@ static void keep_stack(const struct stack_record *rec, void *arg)
 {
 	struct collector *c = arg;
 
+	if (rec->kernel == STACK_PROOFS) {
+		free(c->proofs);
+		c->proofs = malloc(sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]));
+		if (c->proofs)
+			memcpy(c->proofs, rec,
+			       sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]));
+		return;
+	}
 	if (rec->kernel == STACK_CAPTURED) {
 		free(c->captured);
 		c->captured = malloc(sizeof(*c->captured));
@@ -406,7 +414,10 @@ static int inspection_make(struct collector *c, struct inspection **out)
 	if (err)
 		return err;
 	i = inspection_new(trace);
-	err = i ? resolver_inspection(c->resolver, i) : -ENOMEM;
+	err = i ? resolver_inspection(c->resolver, i,
+				      stackcache_language_of(c->stacks, c->captured->hash),
+				      c->proofs)
+		: -ENOMEM;
 	if (err) {
 		inspection_put(i);
 		return err;

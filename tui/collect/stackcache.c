@@ -253,6 +253,13 @@ void stackcache_language(struct stackcache *c, const struct stack_record *rec)
 	c->bytes += sizeof(*language) + language_stack_bytes(language->stack);
 }
 
+const struct language_stack *stackcache_language_of(const struct stackcache *c, uint64_t hash)
+{
+	const struct stackcache_language *language = language_find(c, hash);
+
+	return language ? language->stack : NULL;
+}
+
 /* Those whose native stack did not come. */
 static void languages_age(struct stackcache *c)
 {
@@ -318,12 +325,10 @@ static void raw_age(struct stackcache *c)
 static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
 		       struct resolver_doubt *doubt)
 {
-	const struct stackcache_language *language = language_find(c, rec->hash);
-
 	*doubt = (struct resolver_doubt){0};
-	return rec->kernel
-		       ? resolver_kernel(c->resolver, rec)
-		       : resolver_user(c->resolver, rec, language ? language->stack : NULL, doubt);
+	return rec->kernel ? resolver_kernel(c->resolver, rec)
+			   : resolver_user(c->resolver, rec, stackcache_language_of(c, rec->hash),
+					   doubt);
 }
 
 /* Without memory its samples do not count for lines. */

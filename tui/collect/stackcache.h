@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct language_stack;
 struct profile;
 struct resolver;
 struct sampler;
@@ -29,6 +30,10 @@ int stackcache_add(struct stackcache *c, const struct stack_record *rec);
 /* Keeps frames of a language (STACK_LANGUAGE), to be joined with the stack of the same hash, or a
  * function of it (STACK_METHOD). */
 void stackcache_language(struct stackcache *c, const struct stack_record *rec);
+
+/* The frames of a language in the stack of that hash; NULL: none. Valid until the next
+ * stackcache_age. */
+const struct language_stack *stackcache_language_of(const struct stackcache *c, uint64_t hash);
 
 /*
  * Profile id of the user or kernel stack with that hash. *lost: its record is missing, and the

@@ -44,6 +44,7 @@ void inspection_put(struct inspection *i)
 	trace_free(i->trace);
 	free(i->frames);
 	free(i->fp_frames);
+	free(i->runs);
 	free(i);
 }
 

@@ -19,12 +19,26 @@ struct inspection_frame {
 	uint64_t offset; /* of the frame in its function */
 };
 
+/* Frames of a language that one native frame runs. */
+struct inspection_run {
+	uint32_t frame;	 /* the native one; INSPECTION_NOWHERE: it is not proven which */
+	uint64_t record; /* address of what proves it, among the frame's variables; 0: their number
+			    does */
+	char language[12]; /* "Python" */
+	char calls[600];   /* outermost first, with lines; clean */
+};
+
+#define INSPECTION_NOWHERE UINT32_MAX
+#define INSPECTION_RUNS	   256u
+
 struct inspection {
 	unsigned int refs;
 	char comm[16]; /* clean */
 	struct trace *trace;
 	struct inspection_frame *frames;    /* one for each step */
 	struct inspection_frame *fp_frames; /* of the walk by frame pointers alone */
+	struct inspection_run *runs;
+	uint32_t nruns;
 };
 
 /* Takes the trace. With one reference and frames that are all zero. NULL: no memory, and the trace

@@ -184,6 +184,7 @@ int session_inventory_take(struct cursor *c, uint64_t now, struct inventory **ou
 
 #define STEP_BYTES 32 /* of a step in the file, at least */
 #define FP_BYTES   5
+#define RUN_BYTES  4
 
 /* All unsigned. New ones come last. */
 #define WALK_FIELDS(X)                                                                             \
@@ -260,6 +261,14 @@ static void put_step(struct outbytes *to, const struct trace_step *step)
 	bytes_put_number(to, (unsigned int)step->reason);
 }
 
+static void put_run(struct outbytes *to, const struct inspection_run *run)
+{
+	bytes_put_number(to, run->frame);
+	bytes_put_number(to, run->record);
+	bytes_put_text(to, run->language);
+	bytes_put_text(to, run->calls);
+}
+
 void session_walk_put(struct outbytes *to, const struct inspection *i)
 {
 	const struct trace *t = i->trace;
@@ -282,6 +291,9 @@ void session_walk_put(struct outbytes *to, const struct inspection *i)
 		bytes_put_number(to, t->fp_frames[n]);
 		put_frame(to, &i->fp_frames[n]);
 	}
+	bytes_put_number(to, i->nruns);
+	for (uint32_t n = 0; n < i->nruns; n++)
+		put_run(to, &i->runs[n]);
 }
 
 static void take_frame(struct cursor *c, struct inspection_frame *frame)
@@ -377,6 +389,28 @@ static int take_fp(struct cursor *c, struct trace *t, struct inspection_frame **
 	return c->bad || !t->nsteps ? -EBADMSG : 0;
 }
 
+/* Sessions of earlier versions end before. */
+static int take_runs(struct cursor *c, struct inspection *i)
+{
+	const uint32_t count = c->at < c->end ? cursor_number32(c, INSPECTION_RUNS) : 0;
+
+	c->bad |= count > (size_t)(c->end - c->at) / RUN_BYTES;
+	if (c->bad)
+		return -EBADMSG;
+	i->runs = calloc((size_t)count + 1, sizeof(*i->runs));
+	if (!i->runs)
+		return -ENOMEM;
+	for (; i->nruns < count && !c->bad; i->nruns++) {
+		struct inspection_run *run = &i->runs[i->nruns];
+
+		run->frame = cursor_number32(c, UINT32_MAX);
+		run->record = cursor_number(c);
+		cursor_clean(c, run->language, sizeof(run->language));
+		cursor_clean(c, run->calls, sizeof(run->calls));
+	}
+	return c->bad ? -EBADMSG : 0;
+}
+
 int session_walk_take(struct cursor *c, struct inspection **out)
 {
 	struct inspection_frame *frames = NULL, *fp_frames = NULL;
@@ -402,6 +436,11 @@ int session_walk_take(struct cursor *c, struct inspection **out)
 		memcpy((*out)->comm, comm, sizeof(comm));
 		memcpy((*out)->frames, frames, t->nsteps * sizeof(*frames));
 		memcpy((*out)->fp_frames, fp_frames, t->nfp * sizeof(*fp_frames));
+		err = take_runs(c, *out);
+		if (err) {
+			inspection_put(*out);
+			*out = NULL;
+		}
 	}
 	free(frames);
 	free(fp_frames);

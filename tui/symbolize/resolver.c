@@ -563,7 +563,68 @@ bool resolver_name(struct resolver *r, const struct tracker_exec *of, uint64_t a
 	return name != NULL;
 }
 
-int resolver_inspection(struct resolver *r, struct inspection *inspection)
+/* Adds a call to the text of a run, and how often it stands there in a row. */
+static void tell_call(struct inspection_run *run, const struct language_call *call,
+		      uint32_t repeated)
+{
+	const size_t at = strlen(run->calls), room = sizeof(run->calls) - at;
+	const char *file = strrchr(call->method->file, '/');
+	char times[16] = "";
+
+	if (repeated > 1)
+		snprintf(times, sizeof(times), " x%u", repeated);
+	snprintf(run->calls + at, room, "%s%s (%s:%u)%s", at ? ", " : "", call->method->name,
+		 file ? file + 1 : call->method->file, call->line, times);
+}
+
+static bool same_call(const struct language_call *a, const struct language_call *b)
+{
+	return a->method == b->method && a->line == b->line && a->at == b->at;
+}
+
+static const char *language_of(enum func_kind kind)
+{
+	return kind == FUNC_PHP	   ? "PHP"
+	       : kind == FUNC_PERL ? "Perl"
+	       : kind == FUNC_RUBY ? "Ruby"
+				   : "Python";
+}
+
+/* Runs of frames in the same native frame, leaf first; in one, the outermost call comes first. */
+static int tell_runs(struct inspection *i, const struct language_stack *language,
+		     const struct stack_record *proofs)
+{
+	uint32_t end, repeated;
+
+	i->runs = calloc(INSPECTION_RUNS, sizeof(*i->runs));
+	if (!i->runs)
+		return -ENOMEM;
+	for (uint32_t at = 0; at < language->nframes && i->nruns < INSPECTION_RUNS; at = end) {
+		struct inspection_run *run = &i->runs[i->nruns];
+
+		for (end = at + 1; end < language->nframes &&
+				   language->frames[end].at == language->frames[at].at;)
+			end++;
+		run->frame = language->frames[at].at == LANGUAGE_NOWHERE ? INSPECTION_NOWHERE
+									 : language->frames[at].at;
+		if (proofs && i->nruns < proofs->nframes)
+			run->record = proofs->frames[i->nruns];
+		snprintf(run->language, sizeof(run->language), "%s",
+			 language_of(language->frames[at].method->kind));
+		for (uint32_t n = end; n > at; n -= repeated) {
+			repeated = 1;
+			while (n - repeated > at && same_call(&language->frames[n - 1],
+							      &language->frames[n - 1 - repeated]))
+				repeated++;
+			tell_call(run, &language->frames[n - 1], repeated);
+		}
+		i->nruns++;
+	}
+	return 0;
+}
+
+int resolver_inspection(struct resolver *r, struct inspection *inspection,
+			const struct language_stack *language, const struct stack_record *proofs)
 {
 	const struct trace *t = inspection->trace;
 	int err = 0;
@@ -573,6 +634,9 @@ int resolver_inspection(struct resolver *r, struct inspection *inspection)
 	for (uint32_t i = 0; i < t->nfp && !err; i++)
 		err = name_inspected(r, &t->capture, t->fp_frames[i] | (i ? 0 : FRAME_EXACT),
 				     &inspection->fp_frames[i]);
+	if (!err && language)
+		err = tell_runs(inspection, language,
+				proofs && proofs->hash == t->capture.hash ? proofs : NULL);
 	return err;
 }
 

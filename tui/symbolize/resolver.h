@@ -103,8 +103,12 @@ int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uin
  */
 bool resolver_name(struct resolver *r, const struct tracker_exec *of, uint64_t addr, char *to,
 		   size_t room);
-/* Names the frames of a captured walk. -ENOMEM. */
-int resolver_inspection(struct resolver *r, struct inspection *inspection);
+/*
+ * Names the frames of a captured walk. language: the frames of a language in it, and proofs, a
+ * STACK_PROOFS, what has placed them; NULL: none. -ENOMEM.
+ */
+int resolver_inspection(struct resolver *r, struct inspection *inspection,
+			const struct language_stack *language, const struct stack_record *proofs);
 /* A stack for lost frames, with a reference as above. */
 int64_t resolver_lost(struct resolver *r, bool kernel);
 

@@ -148,6 +148,21 @@ static void draw_range(const struct inspector *i, int col, struct grid *g, int r
 		grid_printf(g, row, at, g->cols - at, ROLE_DIM, " %s ", range);
 }
 
+/* Where in its function a frame is, and that it runs frames of a language. */
+static void tell_offset(const struct inspection *shown, uint32_t frame, char *to, size_t size)
+{
+	const struct inspection_frame *f = &shown->frames[frame];
+	char runs[24] = "";
+
+	for (uint32_t n = 0; n < shown->nruns; n++)
+		if (shown->runs[n].frame == frame)
+			snprintf(runs, sizeof(runs), "  runs %s", shown->runs[n].language);
+	if (f->vaddr)
+		snprintf(to, size, "+0x%" PRIx64 "%s", f->offset, runs);
+	else
+		snprintf(to, size, "%s", runs);
+}
+
 static void draw_frames(const struct ui *ui, struct inspector *i, const struct trace *t,
 			struct grid *g, int top, int rows, int width)
 {
@@ -156,7 +171,7 @@ static void draw_frames(const struct ui *ui, struct inspector *i, const struct t
 		size_t at = i->frames.top + (size_t)y;
 		const struct inspection_frame *f = &i->shown->frames[at];
 		enum role role = ROLE_TEXT;
-		char text[320], offset[24] = "";
+		char text[320], offset[48];
 		int room;
 
 		if (at >= t->nsteps)
@@ -165,8 +180,7 @@ static void draw_frames(const struct ui *ui, struct inspector *i, const struct t
 			role = ROLE_BROKEN;
 		if (search_matches(ui, f->name))
 			role = ROLE_MATCH;
-		if (f->vaddr)
-			snprintf(offset, sizeof(offset), "+0x%" PRIx64, f->offset);
+		tell_offset(i->shown, (uint32_t)at, offset, sizeof(offset));
 		snprintf(text, sizeof(text), "%s%3zu %012" PRIx64 " %s",
 			 at == i->frames.cursor ? ">" : " ", at, t->steps[at].pc,
 			 f->name[0] ? f->name : "?");

@@ -45,8 +45,8 @@ void inspector_draw_wait(const struct ui *ui, const struct inspector *i, struct 
 
 /* The step from a frame to its caller in words, a line each, for the screen and for tests. Returns
  * how many of the INSPECTOR_LINES were written. */
-#define INSPECTOR_LINES 20
-#define INSPECTOR_WIDTH 160
+#define INSPECTOR_LINES 24
+#define INSPECTOR_WIDTH 640
 int inspector_words(const struct inspection *i, uint32_t frame,
 		    char lines[INSPECTOR_LINES][INSPECTOR_WIDTH]);
 

@@ -232,6 +232,26 @@ static void say_result(struct words *w)
 		say(w, "  end     %s", reasons_end((unsigned int)s->reason)->name);
 }
 
+/* Frames of an interpreted language in a native one, and what proves that they are there. */
+static void say_runs(struct words *w)
+{
+	for (uint32_t n = 0; n < w->i->nruns; n++) {
+		const struct inspection_run *run = &w->i->runs[n];
+
+		if (run->frame != w->frame)
+			continue;
+		say(w, "runs      %s: %s", run->language, run->calls);
+		if (run->record)
+			say(w,
+			    "          its record of the call, %" PRIx64
+			    ", lies between SP and CFA of this frame",
+			    run->record);
+		else
+			say(w, "          as many frames of %s as calls of this function",
+			    run->language);
+	}
+}
+
 int inspector_words(const struct inspection *i, uint32_t frame,
 		    char lines[INSPECTOR_LINES][INSPECTOR_WIDTH])
 {
@@ -248,5 +268,6 @@ int inspector_words(const struct inspection *i, uint32_t frame,
 	}
 	say_way(&w);
 	say_result(&w);
+	say_runs(&w);
 	return w.n;
 }
