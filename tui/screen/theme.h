@@ -49,6 +49,7 @@
 	X(STALE, "stale", ATTR_DIM)                                                                \
 	X(USER, "user", 0)                                                                         \
 	X(KERNEL, "kernel", 0)                                                                     \
+	X(LANGUAGE, "language", ATTR_UNDERLINE)                                                    \
 	X(MODULE, "module", ATTR_DIM)                                                              \
 	X(BROKEN, "broken", ATTR_BOLD)                                                             \
 	X(UP, "up", ATTR_BOLD)                                                                     \

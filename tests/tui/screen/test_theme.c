@@ -95,6 +95,58 @@ static void shipped_themes_have_contrast(void **state)
 	check_contrast("solarized", 0x777777, 0x777777);
 }
 
+static bool same_look(const struct style *a, const struct style *b, bool ground, int colors)
+{
+	const struct color *x = ground ? &a->bg : &a->fg, *y = ground ? &b->bg : &b->fg;
+
+	if (x->terminal || y->terminal)
+		return x->terminal == y->terminal && a->attributes == b->attributes;
+	return colors == 16    ? x->c16 == y->c16
+	       : colors == 256 ? x->c256 == y->c256
+			       : x->rgb == y->rgb;
+}
+
+/* In the list by its text, in Flame by the ground of the box, with any number of colours. */
+static void languages_look_different(void **state)
+{
+	static const enum role marks[] = {ROLE_USER, ROLE_KERNEL, ROLE_BROKEN};
+	static const enum role boxes[] = {ROLE_FLAME_1, ROLE_FLAME_2, ROLE_FLAME_3, ROLE_FLAME_4,
+					  ROLE_CURSOR};
+	static const int colors[] = {16, 256, 1 << 24};
+
+	(void)state;
+	for (const char *const *name = theme_embedded(); *name; name++) {
+		struct theme *t;
+		const struct style *mark, *box;
+
+		assert_int_equal(theme_load(&t, *name, NULL, keep_warning, NULL), 0);
+		mark = theme_style(t, VIEW_FUNCS, ROLE_LANGUAGE);
+		box = theme_style(t, VIEW_FLAME, ROLE_LANGUAGE);
+		for (size_t c = 0; c < 3; c++) {
+			for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+				if (same_look(mark, theme_style(t, VIEW_FUNCS, marks[i]), false,
+					      colors[c]))
+					fail_msg("%s: language looks like %s", *name,
+						 theme_role_name(marks[i]));
+			for (size_t i = 0; i < sizeof(boxes) / sizeof(*boxes); i++)
+				if (same_look(box, theme_style(t, VIEW_FLAME, boxes[i]), true,
+					      colors[c]))
+					fail_msg("%s: a box of a language looks like %s", *name,
+						 theme_role_name(boxes[i]));
+		}
+		if (!box->bg.terminal && (contrast(box->fg.rgb, box->bg.rgb) < 4.5 ||
+					  contrast(xterm(box->fg.c256), xterm(box->bg.c256)) < 4.5))
+			fail_msg("%s: the box of a language has too little contrast", *name);
+		/* What is mono is so everywhere, and a box has a ground of its own where any has.
+		 */
+		assert_int_equal(box->bg.terminal,
+				 theme_style(t, VIEW_FLAME, ROLE_FLAME_1)->bg.terminal);
+		theme_free(t);
+	}
+	assert_true(theme_plain(ROLE_LANGUAGE) != theme_plain(ROLE_USER));
+	assert_true(theme_plain(ROLE_LANGUAGE) != theme_plain(ROLE_KERNEL));
+}
+
 static void shipped_themes_have_no_faults(void **state)
 {
 	size_t n = 0;
@@ -274,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shipped_themes_have_contrast),
+		cmocka_unit_test(languages_look_different),
 		cmocka_unit_test(shipped_themes_have_no_faults),
 		cmocka_unit_test(lines_mean_what_they_say),
 		cmocka_unit_test(base_is_inherited),
