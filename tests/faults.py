@@ -561,7 +561,7 @@ TUI = [
     Fault("butterfly-callee", "tui/query/query_butterfly.c",
           "o->callee = a->none;\n\t\t} else", "(void)a;\n\t\t} else"),
     Fault("butterfly-hidden", "tui/query/query_butterfly.c",
-          "if (!query_shows(a->p, a->q, func))\n\t\t\tcontinue;", "(void)a->q;"),
+          "if (!query_shows(a->p, a->q, stack, i))\n\t\t\tcontinue;", "(void)a->q;"),
     Fault("butterfly-cursor", "tui/views/butterfly.c",
           "wings_middle(w)->cursor = w->cursor;", "wings_middle(w)->cursor = 0;"),
     Fault("butterfly-row", "tui/views/butterfly.c",

@@ -55,6 +55,13 @@ uint32_t feed_names(struct profile *p, bool kernel, const char *names)
 
 uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place)
 {
+	static const struct {
+		const char *prefix;
+		enum func_kind kind;
+	} kinds[] = {{"k:", FUNC_KERNEL},  {"inline:", FUNC_INLINE}, {"jit:", FUNC_JIT},
+		     {"eval:", FUNC_EVAL}, {"py:", FUNC_PYTHON},     {"php:", FUNC_PHP},
+		     {"pl:", FUNC_PERL},   {"rb:", FUNC_RUBY},	     {"js:", FUNC_JS},
+		     {"java:", FUNC_JAVA}};
 	uint32_t ids[1024];
 	struct profile_stack stack = {.complete = true, .frames = ids, .place = place};
 	char copy[16384];
@@ -72,11 +79,14 @@ uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place)
 			kind = FUNC_END;
 			stack.complete = false;
 			at++;
-		} else if (strncmp(at, "k:", 2) == 0) {
-			kind = FUNC_KERNEL;
-			stack.kernel = true;
-			at += 2;
 		}
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+			if (strncmp(at, kinds[i].prefix, strlen(kinds[i].prefix)) == 0) {
+				kind = kinds[i].kind;
+				at += strlen(kinds[i].prefix);
+				break;
+			}
+		stack.kernel |= kind == FUNC_KERNEL;
 		ids[stack.nframes++] = (uint32_t)profile_func(p, kind, at, module ? module : "");
 	}
 	return (uint32_t)profile_stack_new(p, &stack);

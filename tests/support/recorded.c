@@ -58,12 +58,14 @@ void report_cpus(FILE *to, const struct profile *p, enum span span)
 char *report(struct profile *p)
 {
 	struct query last = {.span = SPAN_LAST, .proc = QUERY_ALL};
+	struct query all = {.span = SPAN_LAST, .proc = QUERY_ALL, .frames = FRAMES_ALL};
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
 	assert_non_null(to);
 	assert_int_equal(batch_folded(to, p, &last), 0);
+	assert_int_equal(batch_folded(to, p, &all), 0);
 	profile_lock(p);
 	report_cpus(to, p, SPAN_LAST);
 	profile_unlock(p);
@@ -85,6 +87,20 @@ static void name_thread(struct recorded *r, int n, const struct profile_cell *ce
 	assert_int_equal(profile_thread(r->p, cell->proc, cell->tid, named->comm), 0);
 }
 
+/* The stack of names, or, of some, one with functions of a language. */
+static uint32_t make_stack(struct recorded *r, size_t i, uint32_t f, uint32_t g, uint32_t h)
+{
+	static const char *const languages[] = {"py", "php", "pl", "rb", "js", "java"};
+	char stack[160];
+
+	snprintf(stack, sizeof(stack), "main;f%u;g%u;h%u", f, g, h);
+	if (i % 4 != 3)
+		return feed_names(r->p, false, stack);
+	snprintf(stack, sizeof(stack), "main@libx.so;f%u@libx.so;eval:g%u@libx.so;%s:h%u@/app/t.%s",
+		 f, g, languages[h % 6], h, languages[h % 6]);
+	return feed_frames(r->p, stack, 0);
+}
+
 size_t make_cells(struct recorded *r, int n, struct profile_cell *cells)
 {
 	size_t count = feed_random(&r->random, 20);
@@ -92,16 +108,17 @@ size_t make_cells(struct recorded *r, int n, struct profile_cell *cells)
 	for (size_t i = 0; i < count; i++) {
 		struct profile_cell *cell = &cells[i];
 		uint32_t pid = 100 + (uint32_t)(n / 10) * 3 + feed_random(&r->random, 5);
-		char comm[16], stack[128];
+		uint32_t f, g, h;
+		char comm[16];
 
 		snprintf(comm, sizeof(comm), "work;%u", pid);
-		snprintf(stack, sizeof(stack), "main;f%u;g%u;h%u", feed_random(&r->random, 4),
-			 feed_random(&r->random, 4),
-			 (uint32_t)n / 7 * 10 + feed_random(&r->random, 6));
+		h = (uint32_t)n / 7 * 10 + feed_random(&r->random, 6);
+		g = feed_random(&r->random, 4);
+		f = feed_random(&r->random, 4);
 		*cell = (struct profile_cell){
 			.proc = feed_proc(r->p, (pid_t)pid, pid / 2, comm, false),
 			.tid = pid + feed_random(&r->random, 3),
-			.ustack = feed_names(r->p, false, stack),
+			.ustack = make_stack(r, i, f, g, h),
 			.kstack = PROFILE_NO_STACK,
 			.count = 1 + feed_random(&r->random, 300),
 			.cpu = n % 3 ? feed_random(&r->random, 4) * (SESSION_CPU_MAX / 3) : 0};

@@ -14,6 +14,7 @@
 
 #include "symbols/base/text.h"
 #include "tui/profile/board.h"
+#include "tui/profile/language.h"
 #include "tui/profile/reasons.h"
 #include "tui/export/folded.h"
 #include "tui/query/query.h"
@@ -210,16 +211,21 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 	fprintf(to, "%8s %8s  %-20s  %s\n", "SELF%", "TOTAL%", "MODULE", "FUNCTION");
 	for (size_t i = 0; i < count && i < FUNCS_SHOWN && rows[i].self; i++) {
 		const struct profile_func *func = query_func(p, rows[i].func);
+		const char *file = language_module(func->kind, func->module);
+		const char *language = language_mark(func->kind);
 		bool end = func->kind == FUNC_END;
 
-		fprintf(to, "%8.1f %8.1f  %-20s  %s%s%s%s", percent_of(rows[i].self, row->samples),
+		fprintf(to, "%8.1f %8.1f  %-20s  %s%s%s%s%s%s",
+			percent_of(rows[i].self, row->samples),
 			percent_of(rows[i].total, row->samples),
-			*func->module ? clean(module, sizeof(module), func->module) : "-",
-			end ? "[" : "", clean(name, sizeof(name), func->name), end ? "]" : "",
-			func->kind == FUNC_KERNEL   ? " [k]"
+			*file ? clean(module, sizeof(module), file) : "-", end ? "[" : "",
+			clean(name, sizeof(name), func->name), end ? "]" : "",
+			language		    ? " ["
+			: func->kind == FUNC_KERNEL ? " [k]"
 			: func->kind == FUNC_INLINE ? " [i]"
 			: func->kind == FUNC_JIT    ? " [jit]"
-						    : "");
+						    : "",
+			language ? language : "", language ? "]" : "");
 		sourcename(func, name, sizeof(name));
 		fprintf(to, "%s%s\n", *name ? "  " : "", name);
 	}

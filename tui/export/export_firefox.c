@@ -18,7 +18,24 @@
 #define RESOURCE_LIBRARY "1"
 
 /* Categories must have Firefox's colours; the grey one is for everything else. */
-enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT, CATEGORY_END };
+#define CATEGORIES(X)                                                                              \
+	X(OTHER, "Other", "grey")                                                                  \
+	X(USER, "User", "yellow")                                                                  \
+	X(KERNEL, "Kernel", "orange")                                                              \
+	X(JIT, "JIT", "blue")                                                                      \
+	X(END, "Walk ended", "red")                                                                \
+	X(PYTHON, "Python", "green")                                                               \
+	X(PHP, "PHP", "purple")                                                                    \
+	X(PERL, "Perl", "lightblue")                                                               \
+	X(RUBY, "Ruby", "lightred")                                                                \
+	X(JS, "JavaScript", "magenta")                                                             \
+	X(JAVA, "Java", "brown")
+
+enum category {
+#define CATEGORY_ENUM(id, name, color) CATEGORY_##id,
+	CATEGORIES(CATEGORY_ENUM)
+#undef CATEGORY_ENUM
+};
 
 struct firefox_number {
 	uint32_t value;
@@ -43,9 +60,9 @@ static const enum category categories[] = {
 	[FUNC_USER] = CATEGORY_USER,	 [FUNC_INLINE] = CATEGORY_USER,
 	[FUNC_KERNEL] = CATEGORY_KERNEL, [FUNC_JIT] = CATEGORY_JIT,
 	[FUNC_END] = CATEGORY_END,	 [FUNC_EVAL] = CATEGORY_USER,
-	[FUNC_PYTHON] = CATEGORY_JIT,	 [FUNC_PHP] = CATEGORY_JIT,
-	[FUNC_PERL] = CATEGORY_JIT,	 [FUNC_RUBY] = CATEGORY_JIT,
-	[FUNC_JS] = CATEGORY_JIT,	 [FUNC_JAVA] = CATEGORY_JIT};
+	[FUNC_PYTHON] = CATEGORY_PYTHON, [FUNC_PHP] = CATEGORY_PHP,
+	[FUNC_PERL] = CATEGORY_PERL,	 [FUNC_RUBY] = CATEGORY_RUBY,
+	[FUNC_JS] = CATEGORY_JS,	 [FUNC_JAVA] = CATEGORY_JAVA};
 
 static double milliseconds(uint64_t ns)
 {
@@ -302,6 +319,13 @@ static void write_thread(struct firefox_writer *w, const struct export_model_sam
 
 static void write_meta(struct firefox_writer *w)
 {
+	static const struct {
+		const char *name, *color;
+	} list[] = {
+#define CATEGORY_ROW(id, name, color) {name, color},
+		CATEGORIES(CATEGORY_ROW)
+#undef CATEGORY_ROW
+	};
 	const struct profile_health *h = &w->c->health;
 
 	fprintf(w->to,
@@ -317,12 +341,10 @@ static void write_meta(struct firefox_writer *w)
 		h->frequency ? 1000.0 / h->frequency : 1,
 		w->c->nslices ? milliseconds(w->c->slices[0].time) : 0, GECKO_VERSION,
 		FORMAT_VERSION, h->ncpus);
-	fputs("{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"JIT\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Walk ended\",\"color\":\"red\",\"subcategories\":[\"Other\"]}]},\n",
-	      w->to);
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		fprintf(w->to, "%s{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
+			i ? "," : "", list[i].name, list[i].color);
+	fputs("]},\n", w->to);
 }
 
 static void write_libs(struct firefox_writer *w)

@@ -113,7 +113,8 @@ static void write_funcs(FILE *to, const struct export_model *c, const struct exp
 			kinds[func->kind], sums[i].self, sums[i].total);
 		if (func->file != EXPORT_MODEL_NONE) {
 			json_string(to, ",\"file\":", export_model_text(c, c->files[func->file]));
-			fprintf(to, ",\"line\":%u", func->line);
+			if (func->line)
+				fprintf(to, ",\"line\":%u", func->line);
 		}
 		fputc('}', to);
 	}

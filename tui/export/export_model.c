@@ -28,7 +28,7 @@ struct export_model_adder {
 	uint32_t *stacks; /* by id: node + 1; 0: not looked up yet */
 	size_t nstacks;
 	uint32_t slice;
-	bool hide_inline;
+	const struct query *q;
 };
 
 void export_model_free(struct export_model *c)
@@ -121,18 +121,21 @@ static int64_t add_file(struct export_model *c, const char *path)
 	return c->nfiles++;
 }
 
-/* The latest line counts. */
+/* The latest line counts. A function of a language has a file without one. */
 static int set_line(struct export_model *c, uint32_t number, const struct profile_func *from)
 {
+	const char *path = from->file;
 	int64_t file;
 
-	if (!from->file || c->pool.size > EXPORT_MODEL_TEXT_MAX)
+	if (!path && func_is_language(from->kind) && c->funcs[number].file == EXPORT_MODEL_NONE)
+		path = from->module;
+	if (!path || !*path || c->pool.size > EXPORT_MODEL_TEXT_MAX)
 		return 0;
-	file = add_file(c, from->file);
+	file = add_file(c, path);
 	if (file < 0)
 		return (int)file;
 	c->funcs[number].file = (uint32_t)file;
-	c->funcs[number].line = from->line;
+	c->funcs[number].line = from->file ? from->line : 0;
 	return 0;
 }
 
@@ -167,7 +170,7 @@ static int64_t add_frames(struct export_model_adder *a, uint32_t parent, uint32_
 		const struct profile_func *func = query_func(a->p, stack->frames[i]);
 		int64_t number;
 
-		if (a->hide_inline && func->kind == FUNC_INLINE)
+		if (!query_shows_frame(a->p, a->q, stack, i))
 			continue;
 		number =
 			add_func(a->c, func->kind, func->name, func->module, EXPORT_MODEL_TEXT_MAX);
@@ -484,7 +487,7 @@ static int add_builds(struct export_model *c, const struct profile *p)
 
 int export_model_add(struct export_model *c, const struct profile *p, const struct query *q)
 {
-	struct export_model_adder adder = {.c = c, .p = p, .hide_inline = q->hide_inline};
+	struct export_model_adder adder = {.c = c, .p = p, .q = q};
 	struct profile_health health;
 	int err;
 

@@ -36,9 +36,9 @@ struct export_model_func {
 	size_t name;   /* in the pool: clean, NUL-terminated */
 	size_t module; /* likewise */
 	enum func_kind kind;
-	uint32_t number; /* of the module, in order of appearance */
-	uint32_t file;	 /* of its hottest line; EXPORT_MODEL_NONE: unknown */
-	unsigned int line;
+	uint32_t number;   /* of the module, in order of appearance */
+	uint32_t file;	   /* of its hottest line, or of a language; EXPORT_MODEL_NONE: unknown */
+	unsigned int line; /* 0: unknown */
 };
 
 struct export_model_module {

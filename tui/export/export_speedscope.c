@@ -19,9 +19,10 @@ static void write_frames(FILE *to, const struct export_model *c)
 		const char *module = export_model_text(c, c->funcs[i].module);
 
 		json_string(to, i ? ",\n{\"name\":" : "\n{\"name\":", export_name(name, c, i));
-		if (*module) {
+		if (*module)
 			json_string(to, ",\"file\":", module);
-		}
+		if (func_is_language(c->funcs[i].kind) && c->funcs[i].line)
+			fprintf(to, ",\"line\":%u", c->funcs[i].line);
 		fputc('}', to);
 	}
 	fputs("]},\n", to);

@@ -83,8 +83,8 @@ static uint32_t ink_on(uint32_t rgb)
 	return brightness(rgb) > 128 ? DARK : LIGHT;
 }
 
-static const enum role roles[] = {ROLE_TITLE,	ROLE_HEADER,  ROLE_BROKEN, ROLE_FLAME_1,
-				  ROLE_FLAME_2, ROLE_FLAME_3, ROLE_FLAME_4};
+static const enum role roles[] = {ROLE_TITLE,	ROLE_HEADER,  ROLE_BROKEN,  ROLE_FLAME_1,
+				  ROLE_FLAME_2, ROLE_FLAME_3, ROLE_FLAME_4, ROLE_LANGUAGE};
 
 /* Roles without a colour would be as bright as the paper. */
 static uint32_t role_fill(const struct svg_drawing *d, enum role role)
@@ -339,6 +339,8 @@ static enum role role_of(const struct export_model *c, const struct export_model
 		return ROLE_BROKEN;
 	if (func->kind == FUNC_KERNEL)
 		return ROLE_FLAME_4;
+	if (func_is_language(func->kind))
+		return ROLE_LANGUAGE;
 	for (const char *s = export_model_text(c, func->module); *s; s++)
 		hash = hash * 31 + (unsigned char)*s;
 	return (enum role)(ROLE_FLAME_1 + hash % 3);

@@ -12,6 +12,7 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/text.h"
+#include "tui/profile/language.h"
 #include "tui/util/idtable.h"
 #include "tui/util/share.h"
 
@@ -53,21 +54,37 @@ static int append(struct folded *out, const char *data, size_t length)
 /* Symbol tables may contain our suffixes, which must stay unambiguous. */
 static void user_frame(char *frame, size_t length)
 {
-	const char *end;
+	static const char *const suffixes[] = {KERNEL_SUFFIX, INLINE_SUFFIX,
+#define LANGUAGE_SUFFIX(id, mark, name) "_[" mark "]",
+					       LANGUAGES(LANGUAGE_SUFFIX)
+#undef LANGUAGE_SUFFIX
+	};
 
-	if (length < strlen(KERNEL_SUFFIX))
-		return;
-	end = frame + length - strlen(KERNEL_SUFFIX);
-	if (!strcmp(end, KERNEL_SUFFIX) || !strcmp(end, INLINE_SUFFIX))
-		frame[length - 1] = '?';
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (length >= n && !strcmp(frame + length - n, suffixes[i]))
+			frame[length - 1] = '?';
+	}
 }
 
 static const char *suffix(enum func_kind kind)
 {
-	return kind == FUNC_END	     ? "]"
-	       : kind == FUNC_KERNEL ? KERNEL_SUFFIX
-	       : kind == FUNC_INLINE ? INLINE_SUFFIX
-				     : "";
+	switch (kind) {
+	case FUNC_END:
+		return "]";
+	case FUNC_KERNEL:
+		return KERNEL_SUFFIX;
+	case FUNC_INLINE:
+		return INLINE_SUFFIX;
+#define LANGUAGE_SUFFIX(id, mark, name)                                                            \
+	case id:                                                                                   \
+		return "_[" mark "]";
+		LANGUAGES(LANGUAGE_SUFFIX)
+#undef LANGUAGE_SUFFIX
+	default:
+		return "";
+	}
 }
 
 size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name)
@@ -93,7 +110,7 @@ static int append_stack(struct folded_maker *folder, uint32_t id)
 		const struct profile_func *func = query_func(folder->p, stack->frames[i]);
 		size_t length;
 
-		if (folder->q->hide_inline && func->kind == FUNC_INLINE)
+		if (!query_shows_frame(folder->p, folder->q, stack, i))
 			continue;
 		length = folded_label(frame + 1, FRAME_MAX, func->kind, func->name);
 		err = append(folder->out, frame, 1 + length);

@@ -36,7 +36,7 @@ void folded_free(struct folded *folded);
  * bytes and NUL; returns the length. size > 1.
  */
 size_t folded_frame(char *to, size_t size, const char *name);
-/* The same with a mark of its kind: `name_[k]`, `name_[i]`, `[reason]`. size > 8. */
+/* The same with a mark of its kind: `name_[k]`, `name_[i]`, `name_[py]`, `[reason]`. size > 9. */
 size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name);
 
 #endif

@@ -52,6 +52,7 @@ struct profile_func {
 struct profile_stack {
 	bool kernel;
 	bool complete; /* user stack: the walk reached the outermost frame */
+	bool language; /* it has a frame of an interpreted language; profile_stack_new sets it */
 	uint32_t nframes;
 	const uint32_t
 		*frames; /* func ids, outermost first; a broken stack starts with a FUNC_END */

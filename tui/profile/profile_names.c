@@ -113,6 +113,14 @@ static int copy_words(const uint32_t *from, size_t bytes, uint32_t **to)
 	return from && bytes && !*to ? -ENOMEM : 0;
 }
 
+bool profile_stack_language(const struct profile *p, const struct profile_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->nframes; i++)
+		if (func_is_language(func_at(p, stack->frames[i])->func.kind))
+			return true;
+	return false;
+}
+
 int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 {
 	size_t bytes = stack->nframes * sizeof(*stack->frames);
@@ -156,6 +164,7 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 	entry->stack = *stack;
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
+	entry->stack.language = profile_stack_language(p, stack);
 	p->nwaiting += sites != NULL;
 	p->bound_bytes += stack_bytes(entry);
 	for (uint32_t i = 0; i < stack->nframes; i++)

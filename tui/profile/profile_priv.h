@@ -263,6 +263,8 @@ size_t func_bytes(const struct func_entry *entry);
 /* --- profile_names.c ----------------------------------------------------------------------- */
 
 uint32_t profile_stack_hash(const struct profile_stack *stack);
+/* Whether any of its frames is of an interpreted language. */
+bool profile_stack_language(const struct profile *p, const struct profile_stack *stack);
 /* Recycles entries without references, but not processes that have not exited. */
 void profile_sweep(struct profile *p);
 /* The stack "[folded away]" that replaces this one. */

@@ -86,6 +86,7 @@ static int settle(struct profile *p, uint32_t id, profile_site_fn known, void *a
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
 	entry->stack.nframes = l->count;
+	entry->stack.language = profile_stack_language(p, &entry->stack);
 	p->bound_bytes += stack_bytes(entry);
 	if (entry->entry.held)
 		history_hold_frames(p, id);

@@ -153,6 +153,41 @@ struct query query_of_baseline(const struct query *q)
 	return baseline;
 }
 
+static const char *const frames_names[FRAMES_MODES] = {
+	[FRAMES_MERGED] = "merged", [FRAMES_ALL] = "all", [FRAMES_LANGUAGE] = "language"};
+
+const char *query_frames_name(enum frames_mode mode)
+{
+	return frames_names[mode];
+}
+
+bool query_frames_parse(const char *name, enum frames_mode *mode)
+{
+	for (int i = 0; i < FRAMES_MODES; i++)
+		if (strcmp(frames_names[i], name) == 0) {
+			*mode = (enum frames_mode)i;
+			return true;
+		}
+	return false;
+}
+
+bool query_shows_frame(const struct profile *p, const struct query *q,
+		       const struct profile_stack *stack, uint32_t frame)
+{
+	enum func_kind kind = func_at(p, stack->frames[frame])->func.kind;
+
+	if (q->hide_inline && kind == FUNC_INLINE)
+		return false;
+	if (!stack->language || q->frames == FRAMES_ALL)
+		return true;
+	/* An inlined call goes with the function that it is in. */
+	while (kind == FUNC_INLINE && frame)
+		kind = func_at(p, stack->frames[--frame])->func.kind;
+	if (q->frames == FRAMES_LANGUAGE)
+		return func_is_language(kind) || kind == FUNC_END;
+	return kind != FUNC_EVAL;
+}
+
 uint32_t query_leaf(const struct profile *p, const struct query *q, const struct profile_cell *cell)
 {
 	const uint32_t ids[] = {cell->kstack, cell->ustack};
@@ -164,7 +199,7 @@ uint32_t query_leaf(const struct profile *p, const struct query *q, const struct
 			continue;
 		stack = &stack_at(p, ids[i])->stack;
 		for (uint32_t n = stack->nframes; n-- > 0;)
-			if (query_shows(p, q, stack->frames[n]))
+			if (query_shows(p, q, stack, n))
 				return stack->frames[n];
 	}
 	return IDTABLE_NONE;

@@ -28,12 +28,31 @@ struct sample_filter {
 	bool without;	   /* inverts funcs: no shown frame may be one of these */
 };
 
+/* Which frames of a user stack are shown that has frames of an interpreted language. Other stacks
+ * are shown as they are. */
+enum frames_mode {
+	FRAMES_MERGED,	 /* not those of the interpreter (FUNC_EVAL), in whose place those stand */
+	FRAMES_ALL,	 /* every one */
+	FRAMES_LANGUAGE, /* those of the language, and why the walk ended early */
+};
+
+#define FRAMES_MODES 3
+
+/* "merged", "all", "language". */
+const char *query_frames_name(enum frames_mode mode);
+/* False: there is no mode of that name. */
+bool query_frames_parse(const char *name, enum frames_mode *mode);
+
 struct query {
 	enum span span;
 	uint32_t proc;	  /* id, or QUERY_ALL */
 	bool hide_kernel; /* leave kernel frames out: their samples count for the user frame */
 	bool hide_user;	  /* leave user frames out: samples without kernel frames vanish */
 	bool hide_inline; /* inlined calls count for the function that they are in */
+	enum frames_mode frames;
+	/* query_funcs returns a row for each module, which counts for all of its functions; an end
+	 * of a walk, and what has no module, has its own. See func_row. */
+	bool by_module;
 	/* Tell threads apart. Works while the slices of the span are kept: sums merge threads. */
 	bool threads;
 	bool cpus;   /* tell CPUs apart, likewise */
@@ -74,7 +93,7 @@ struct proc_row {
 #define QUERY_NONE UINT32_MAX
 
 struct func_row {
-	uint32_t func;
+	uint32_t func; /* by_module: one of the module's, the same for all rows and callers */
 	uint64_t self;
 	uint64_t total; /* a sample counts once, also in recursion */
 	/* self and all samples, in the equally long time before or in the baseline, all of whose
@@ -173,6 +192,11 @@ struct query_found {
 /* What matches at and below a node, also where the part has no nodes. -ENOMEM. */
 int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
 		     struct query_found *found);
+
+/* Whether the frame of the stack is shown. Whatever reads stacks has to ask, to agree with queries;
+ * frames of the kernel and of the user are hidden in cells instead (query_cells). */
+bool query_shows_frame(const struct profile *p, const struct query *q,
+		       const struct profile_stack *stack, uint32_t frame);
 
 /* Samples of the query in the slice of that number, whatever its span is, and adds the cells that
  * were looked at to *cells. False: the slice is gone. */

@@ -42,7 +42,7 @@ static void look_at(const struct butterfly_adder *a, uint32_t id, struct occurre
 		uint32_t func = stack->frames[i];
 		bool was = o->times && o->callee == a->none;
 
-		if (!query_shows(a->p, a->q, func))
+		if (!query_shows(a->p, a->q, stack, i))
 			continue;
 		if (func < a->middle->count && a->middle->pass[func]) {
 			if (!o->times++)

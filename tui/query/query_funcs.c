@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The flat profile. Each function has a mark with the number of the last cell that counted for it,
- * so that recursion counts once.
+ * so that recursion counts once. With query.by_module, functions have the mark of one function of
+ * their module.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tui/query/query_priv.h"
 
@@ -20,10 +22,46 @@ struct flat {
 	const struct profile *p;
 	const struct query *q;
 	struct func_mark *marks; /* by function */
+	uint32_t *rows;		 /* by function, whose mark it has; NULL: its own */
 	uint32_t serial;
 	uint64_t before;
 	struct celltable callers; /* (function that executed, its caller, 0) */
 };
+
+static uint32_t row_of(const struct flat *flat, uint32_t func)
+{
+	return flat->rows && func != IDTABLE_NONE ? flat->rows[func] : func;
+}
+
+/* The first function of each module stands for all. */
+static int find_rows(struct flat *flat)
+{
+	const struct profile *p = flat->p;
+	struct idtable modules = {0};
+	int err = idtable_reserve(&modules, p->funcs.count);
+
+	flat->rows = calloc((size_t)p->funcs.count + 1, sizeof(*flat->rows));
+	if (!flat->rows)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < p->funcs.count; i++) {
+		const struct func_entry *entry = func_at(p, i);
+		uint32_t hash, id;
+
+		flat->rows[i] = i;
+		if (!entry->entry.live || !entry->func.module[0])
+			continue;
+		hash = idtable_text(entry->func.module);
+		for (uint32_t at = hash; (id = idtable_next(&modules, hash, &at)) != IDTABLE_NONE;)
+			if (!strcmp(func_at(p, id)->func.module, entry->func.module))
+				break;
+		if (id == IDTABLE_NONE)
+			idtable_add(&modules, hash, i);
+		else
+			flat->rows[i] = id;
+	}
+	idtable_free(&modules);
+	return err;
+}
 
 static void flat_stack(struct flat *flat, uint32_t id, uint64_t count)
 {
@@ -33,21 +71,21 @@ static void flat_stack(struct flat *flat, uint32_t id, uint64_t count)
 		return;
 	stack = &stack_at(flat->p, id)->stack;
 	for (uint32_t i = 0; i < stack->nframes; i++) {
-		struct func_mark *mark = &flat->marks[stack->frames[i]];
+		struct func_mark *mark = &flat->marks[row_of(flat, stack->frames[i])];
 
-		if (mark->sample == flat->serial ||
-		    !query_shows(flat->p, flat->q, stack->frames[i]))
+		if (mark->sample == flat->serial || !query_shows(flat->p, flat->q, stack, i))
 			continue;
 		mark->sample = flat->serial;
 		mark->total += count;
 	}
 }
 
-/* The last two frames that are shown: the function that executed, and its caller. */
+/* The last two frames that are shown: the function that executed, and its caller; of modules, the
+ * last frame of another one. */
 static uint32_t leaf_of(const struct flat *flat, const struct profile_cell *cell, uint32_t *caller)
 {
 	const uint32_t ids[] = {cell->kstack, cell->ustack};
-	uint32_t leaf = IDTABLE_NONE;
+	uint32_t leaf = IDTABLE_NONE, row;
 
 	*caller = IDTABLE_NONE;
 	for (int i = 0; i < 2; i++) {
@@ -57,13 +95,16 @@ static uint32_t leaf_of(const struct flat *flat, const struct profile_cell *cell
 			continue;
 		stack = &stack_at(flat->p, ids[i])->stack;
 		for (uint32_t n = stack->nframes; n-- > 0;) {
-			if (!query_shows(flat->p, flat->q, stack->frames[n]))
+			if (!query_shows(flat->p, flat->q, stack, n))
+				continue;
+			row = row_of(flat, stack->frames[n]);
+			if (leaf != IDTABLE_NONE && flat->rows && row == leaf)
 				continue;
 			if (leaf != IDTABLE_NONE) {
-				*caller = stack->frames[n];
+				*caller = row;
 				return leaf;
 			}
-			leaf = stack->frames[n];
+			leaf = row;
 		}
 	}
 	return leaf;
@@ -91,7 +132,7 @@ static int flat_cell(const struct profile_cell *cell, void *arg)
 static int before_cell(const struct profile_cell *cell, void *arg)
 {
 	struct flat *flat = arg;
-	uint32_t leaf = query_leaf(flat->p, flat->q, cell);
+	uint32_t leaf = row_of(flat, query_leaf(flat->p, flat->q, cell));
 
 	flat->before += cell->count;
 	if (!query_passes(flat->p, flat->q, flat->q->filter, cell))
@@ -105,7 +146,7 @@ static int before_cell(const struct profile_cell *cell, void *arg)
 static int baseline_cell(const struct profile_cell *cell, void *arg)
 {
 	struct flat *flat = arg;
-	uint32_t leaf = query_leaf(flat->p, flat->q, cell);
+	uint32_t leaf = row_of(flat, query_leaf(flat->p, flat->q, cell));
 
 	if (leaf != IDTABLE_NONE && query_passes(flat->p, flat->q, flat->q->filter, cell))
 		flat->marks[leaf].sample = flat->serial;
@@ -193,6 +234,8 @@ int query_funcs(const struct profile *p, const struct query *q, struct func_row 
 	*count = 0;
 	flat.marks = calloc((size_t)p->funcs.count + 1, sizeof(*flat.marks));
 	if (flat.marks && query_cell_count(p, q) < UINT32_MAX - 1)
+		err = q->by_module ? find_rows(&flat) : 0;
+	if (!err)
 		err = query_cells(p, q, flat_cell, &flat);
 	if (!err) {
 		flat_callers(&flat);
@@ -200,6 +243,7 @@ int query_funcs(const struct profile *p, const struct query *q, struct func_row 
 		err = flat_rows(&flat, rows, count);
 	}
 	celltable_free(&flat.callers);
+	free(flat.rows);
 	free(flat.marks);
 	return err;
 }

@@ -71,10 +71,13 @@ static inline void query_history_count(uint16_t *samples, uint64_t count)
 									: *samples + count);
 }
 
-/* The frame is shown. */
-static inline bool query_shows(const struct profile *p, const struct query *q, uint32_t func)
+/* query_shows_frame, without a call for what most stacks are. */
+static inline bool query_shows(const struct profile *p, const struct query *q,
+			       const struct profile_stack *stack, uint32_t frame)
 {
-	return !q->hide_inline || func_at(p, func)->func.kind != FUNC_INLINE;
+	if (stack->language && q->frames != FRAMES_ALL)
+		return query_shows_frame(p, q, stack, frame);
+	return !q->hide_inline || func_at(p, stack->frames[frame])->func.kind != FUNC_INLINE;
 }
 
 #endif

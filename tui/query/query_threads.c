@@ -121,7 +121,7 @@ static uint32_t end_of(struct threads *t, uint32_t id)
 		return t->ends[id];
 	stack = &stack_at(t->p, id)->stack;
 	for (uint32_t n = stack->nframes; n-- > 0 && func == NO_FUNC;)
-		if (query_shows(t->p, t->q, stack->frames[n]))
+		if (query_shows(t->p, t->q, stack, n))
 			func = stack->frames[n];
 	t->ends[id] = (func + 1) | (stack->complete ? END_COMPLETE : END_BROKEN);
 	return t->ends[id];

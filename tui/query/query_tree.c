@@ -18,9 +18,10 @@
 #define FEW_CHILDREN 16 /* so many are sorted by insertion */
 
 struct tree_cell {
-	const uint32_t *next; /* frame after func */
-	uint32_t left : 30;   /* frames of the stack from there on */
-	uint32_t inside : 1;  /* in the inner stack */
+	const uint32_t *next;  /* frame after func */
+	uint32_t left : 29;    /* frames of the stack from there on */
+	uint32_t language : 1; /* of the stack that next is in */
+	uint32_t inside : 1;   /* in the inner stack */
 	uint32_t baseline : 1;
 	uint32_t outer, inner; /* stacks, or PROFILE_NO_STACK */
 	uint32_t func;	       /* next function; NO_FUNC: none is left; the process, before all */
@@ -60,8 +61,21 @@ static void cell_enter(const struct tree_part *part, struct tree_cell *cell, uin
 {
 	const struct profile_stack *stack = &stack_at(part->p, id)->stack;
 
-	cell->left = stack->nframes & ((1u << 30) - 1);
+	cell->left = stack->nframes & ((1u << 29) - 1);
+	cell->language = stack->language;
 	cell->next = stack->frames + (part->callers && cell->left ? cell->left - 1 : 0);
+}
+
+/* Looks at the stack only where it has to: stacks are scattered in memory. */
+static bool cell_shows(const struct tree_part *part, const struct tree_cell *cell,
+		       const uint32_t *frame)
+{
+	const struct profile_stack *stack;
+
+	if (!cell->language)
+		return !part->q->hide_inline || func_at(part->p, *frame)->func.kind != FUNC_INLINE;
+	stack = &stack_at(part->p, cell->inside ? cell->inner : cell->outer)->stack;
+	return query_shows(part->p, part->q, stack, (uint32_t)(frame - stack->frames));
 }
 
 /* Advances to the next function that is shown. */
@@ -69,13 +83,13 @@ static void cell_step(const struct tree_part *part, struct tree_cell *cell)
 {
 	for (;;) {
 		while (cell->left) {
-			uint32_t func = *cell->next;
+			const uint32_t *frame = cell->next;
 
 			cell->left--;
 			if (cell->left)
 				cell->next += part->callers ? -1 : 1;
-			if (query_shows(part->p, part->q, func)) {
-				cell->func = func;
+			if (cell_shows(part, cell, frame)) {
+				cell->func = *frame;
 				return;
 			}
 		}

@@ -20,7 +20,7 @@ static bool has_func(const struct profile *p, const struct query *q, const struc
 	for (uint32_t i = 0; i < stack->nframes; i++) {
 		uint32_t func = stack->frames[i];
 
-		if (func < s->nfuncs && s->funcs[func] && query_shows(p, q, func))
+		if (func < s->nfuncs && s->funcs[func] && query_shows(p, q, stack, i))
 			return true;
 	}
 	return false;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/languages.h"
 #include "tui/export/export.h"
 #include "tui/query/query.h"
 
@@ -55,6 +56,9 @@ static const char *const hostile[] = {
 	"[looks like an end]",
 	"fake_[k]",
 	"fake_[i]",
+	"fake_[py]",
+	"fake_[java]",
+	"outer.<locals>.<lambda>",
 	"prog+0x12ab",
 	"%s%n%d",
 	"operator()<int>(std::vector<char, A>&&) const",
@@ -161,13 +165,15 @@ static void plain_slice(struct profile *p, uint64_t *seed)
 
 static void hostile_slice(struct profile *p, uint64_t *seed)
 {
-	static const char *const modules[] = {"mod.so", "vmlinux", "[jit]", ""};
-	static const enum func_kind kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT, FUNC_END};
-	struct profile_cell cells[4 * HOSTILE];
+	static const char *const modules[] = {"mod.so", "vmlinux",   "[jit]",
+					      "",	"/a b/t.py", "/J.java"};
+	static const enum func_kind kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT,
+					       FUNC_END,  FUNC_PYTHON, FUNC_JAVA};
+	struct profile_cell cells[6 * HOSTILE];
 	size_t n = 0;
 
 	for (size_t i = 0; i < HOSTILE; i++) {
-		for (int k = 0; k < 4; k++) {
+		for (int k = 0; k < 6; k++) {
 			struct profile_proc info = {.pid = (pid_t)(10 + i), .image = 1};
 			uint32_t frames[2] = {
 				(uint32_t)profile_func(p, kinds[k], hostile[i], modules[k]),
@@ -190,6 +196,29 @@ static void hostile_slice(struct profile *p, uint64_t *seed)
 	assert_int_equal(feed_commit(p, cells, n), 0);
 }
 
+/* tests/tui/export/test_export.py knows these. */
+static void languages_slice(struct profile *p, uint64_t *seed)
+{
+	static const char *const others[] = {
+		"php:handle@/www/Kernel.php", "pl:main::work@/opt/w.pl", "rb:Foo#bar@/srv/foo.rb",
+		"js:listen@/srv/s.js", "java:com.foo.Bar.baz@/src/Bar.java"};
+	int64_t method = profile_func(p, FUNC_PYTHON, "Thing.method", "/app/t.py");
+	struct profile_cell cells[LANGUAGES_CELLS + 5];
+
+	(void)seed;
+	languages_cells(p, cells);
+	for (int i = 0; i < 5; i++)
+		cells[LANGUAGES_CELLS + i] =
+			(struct profile_cell){feed_proc(p, 900, 1, "mix", false),
+					      900,
+					      feed_frames(p, others[i], 0),
+					      PROFILE_NO_STACK,
+					      1 + (uint64_t)i,
+					      0};
+	assert_int_equal(profile_line(p, (uint32_t)method, "/app/t.py", 42, 1), 0);
+	assert_int_equal(feed_commit(p, cells, LANGUAGES_CELLS + 5), 0);
+}
+
 static void empty_slice(struct profile *p, uint64_t *seed)
 {
 	(void)seed;
@@ -198,9 +227,10 @@ static void empty_slice(struct profile *p, uint64_t *seed)
 
 static void (*slice_fn(const char *name))(struct profile *p, uint64_t *seed)
 {
-	return !strcmp(name, "plain")	  ? plain_slice
-	       : !strcmp(name, "hostile") ? hostile_slice
-					  : empty_slice;
+	return !strcmp(name, "plain")	    ? plain_slice
+	       : !strcmp(name, "hostile")   ? hostile_slice
+	       : !strcmp(name, "languages") ? languages_slice
+					    : empty_slice;
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,8 @@ import schemas
 
 KERNEL = "_[k]"
 INLINE = "_[i]"
+LANGUAGES = {"python": "_[py]", "php": "_[php]", "perl": "_[pl]", "ruby": "_[rb]", "js": "_[js]",
+             "java": "_[java]"}
 
 
 def expect(condition, *what):
@@ -35,7 +37,7 @@ def folded(text):
 
 # --- the project's JSON: docs/FORMATS.md -----------------------------------------------------------
 
-KINDS = {"user", "kernel", "jit", "end", "inline"}
+KINDS = {"user", "kernel", "jit", "end", "inline", "eval", *LANGUAGES}
 
 
 def json_objects(text):
@@ -81,7 +83,11 @@ def json_check(report):
         expect(thread["process"] < len(report["processes"]))
     seen = set()
     for i, func in enumerate(report["functions"]):
-        line = {"file": str, "line": int} if "file" in func else {}
+        line = {key: kind for key, kind in (("file", str), ("line", int)) if key in func}
+        # Only a file of a language is there without a line.
+        expect("line" not in line or "file" in line, func)
+        expect("file" not in line or "line" in line or func["kind"] in LANGUAGES, func)
+        expect("file" in line or func["kind"] not in LANGUAGES or not func["module"], func)
         check_members(func, {"name": str, "module": str, "kind": str, "self": int, "total": int,
                              **line})
         expect(func["kind"] in KINDS)
@@ -110,10 +116,10 @@ def json_stacks(text):
 def json_label(func):
     """What folded calls a function of the JSON."""
     name = (func["name"] or "?").replace(";", ":")
-    if func["kind"] != "kernel" and name.endswith((KERNEL, INLINE)):
+    if func["kind"] != "kernel" and name.endswith((KERNEL, INLINE, *LANGUAGES.values())):
         name = name[:-1] + "?"
-    return {"kernel": name + KERNEL, "inline": name + INLINE,
-            "end": f"[{name}]"}.get(func["kind"], name)
+    return {"kernel": name + KERNEL, "inline": name + INLINE, "end": f"[{name}]",
+            **{kind: name + mark for kind, mark in LANGUAGES.items()}}.get(func["kind"], name)
 
 
 def json_folded(text):

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/languages.h"
 #include "tui/export/batch.h"
 #include "tui/export/folded.h"
 
@@ -462,14 +463,33 @@ static void test_label(void **state)
 	}
 }
 
+/* Of eleven samples; the interpreter gives way, and modules of a language are files. */
+static void test_languages(void **state)
+{
+	static const struct report plain = {.folded = false};
+	struct profile *p = profile_new(10, 1000);
+	char *text;
+
+	(void)state;
+	languages_feed(p);
+	text = report(p, &plain);
+	assert_non_null(strstr(text,
+			       "\n    45.5     63.6  _hashlib.cpython-311.so  sha256_update\n"
+			       "    36.4    100.0  t.py                  main [py]\n"
+			       "    18.2     18.2  vmlinux               sys_getrandom [k]\n"));
+	assert_null(strstr(text, "_PyEval"));
+	free(text);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folded),	      cmocka_unit_test(test_text),
-		cmocka_unit_test(test_chosen),	      cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_folded_merges), cmocka_unit_test(test_closed_pipe),
-		cmocka_unit_test(test_messages),      cmocka_unit_test(test_frame),
-		cmocka_unit_test(test_label),
+		cmocka_unit_test(test_languages),     cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_text),	      cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_folded_merges),
+		cmocka_unit_test(test_closed_pipe),   cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_frame),	      cmocka_unit_test(test_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

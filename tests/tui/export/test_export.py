@@ -157,11 +157,11 @@ def labels_of_samples(tap, folder):
            {"liba.so": "0123abcd"}, "build-ids are told", str(profile.builds))
 
 
-def lines_of_functions(tap, folder):
-    """export_feed gave the functions f0 to f11 of liba.so lines, and no others."""
-    want = {(f"f{i}", "liba.so"): (f"/src/some file/f{i}.c", 100 + i) for i in range(12)}
+def lines_of_functions(tap, folder, want):
+    """No others have lines. None: there is only a file."""
     lines = formats.Pprof(read(folder, "pprof")).lines
-    tap.ok({func: line for func, line in lines.items() if line != ("", 0)} == want and
+    tap.ok({func: line for func, line in lines.items() if line != ("", 0)} ==
+           {func: (file, line or 0) for func, (file, line) in want.items()} and
            len(lines) > len(want), "pprof has the lines of functions", str(len(lines)))
     found = {(func["name"], func["module"]): (func.get("file"), func.get("line"))
              for report in formats.json_objects(read(folder, "json"))
@@ -180,6 +180,53 @@ def lines_of_functions(tap, folder):
             found[key] = (None if file is None else strings[file], line)
     tap.ok({func: line for func, line in found.items() if line != (None, None)} == want and
            len(found) > len(want), "firefox has the lines of functions", str(len(found)))
+
+
+# export_feed gave the functions f0 to f11 of liba.so lines.
+PLAIN_LINES = {(f"f{i}", "liba.so"): (f"/src/some file/f{i}.c", 100 + i) for i in range(12)}
+
+# Its functions of languages: category of Firefox, name, source file, line.
+LANGUAGES = (
+    ("Python", "<module>", "/app/t.py", None),
+    ("Python", "main", "/app/t.py", None),
+    ("Python", "Thing.method", "/app/t.py", 42),
+    ("PHP", "handle", "/www/Kernel.php", None),
+    ("Perl", "main::work", "/opt/w.pl", None),
+    ("Ruby", "Foo#bar", "/srv/foo.rb", None),
+    ("JavaScript", "listen", "/srv/s.js", None),
+    ("Java", "com.foo.Bar.baz", "/src/Bar.java", None),
+)
+
+
+def languages_are_named(tap, folder):
+    lines_of_functions(tap, folder, {(name, path): (path, line)
+                                     for _, name, path, line in LANGUAGES})
+    frames = json.loads(read(folder, "speedscope"))["shared"]["frames"]
+    found = {(frame["name"], frame["file"], frame.get("line")) for frame in frames
+             if frame.get("file", "").startswith("/")}
+    tap.ok(found == {row[1:] for row in LANGUAGES}, "speedscope has files and lines of languages",
+           str(found))
+    text = read(folder, "perf")
+    tap.ok(all(f" {name} ({path})\n" in text for _, name, path, _ in LANGUAGES),
+           "perf has the files of languages")
+    profile = json.loads(read(folder, "firefox"))
+    names = [category["name"] for category in profile["meta"]["categories"]]
+    found = set()
+    for thread in profile["threads"]:
+        strings, funcs, frames = (thread[name] for name in
+                                  ("stringArray", "funcTable", "frameTable"))
+        for func, category in zip(frames["func"], frames["category"]):
+            file = funcs["fileName"][func]
+            found.add((names[category], strings[funcs["name"][func]],
+                       None if file is None else strings[file]))
+    tap.ok({row for row in found if row[0] not in ("User", "Kernel", "Walk ended")} ==
+           {row[:3] for row in LANGUAGES} and ("User", "main", None) in found,
+           "firefox has a category of each language", str(found))
+    # The interpreter's own function gives way, but for a stack that has no other.
+    names = {func["name"] for report in formats.json_objects(read(folder, "json"))
+             for func in report["functions"]}
+    tap.ok("lone_eval" in names and "_PyEval_EvalFrameDefault" not in names and
+           "eval_frame" not in names and "vectorcall" in names, "frames are merged", str(names))
 
 
 def json_threads(text):
@@ -263,7 +310,7 @@ def schemas_refuse(tap, folder):
 
 def main():
     tap = Tap()
-    for what in ("plain", "hostile", "empty"):
+    for what in ("plain", "hostile", "languages", "empty"):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([FEED, folder, what], timeout=60, check=False)
             tap.ok(done.returncode == 0, f"{what}: all formats are written")
@@ -275,8 +322,10 @@ def main():
                 times_and_losses(tap, folder)
                 cpus_agree(tap, folder)
                 threads_agree(tap, folder)
-                lines_of_functions(tap, folder)
+                lines_of_functions(tap, folder, PLAIN_LINES)
                 schemas_refuse(tap, folder)
+            if what == "languages":
+                languages_are_named(tap, folder)
             if shutil.which("go") is None:
                 tap.skip(f"{what}: go tool pprof", "no go")
             elif what == "plain":

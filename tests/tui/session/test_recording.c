@@ -88,7 +88,7 @@ static struct recording *start(struct recorded *r, uint64_t first, uint64_t last
 /* What the profile has of that slice, with the names of now. */
 static char *kept_report(struct recorded *r, uint64_t slice)
 {
-	struct query moment = {.span = SPAN_MOMENT, .proc = QUERY_ALL};
+	struct query moment = {.span = SPAN_MOMENT, .proc = QUERY_ALL}, all = moment;
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
@@ -98,6 +98,8 @@ static char *kept_report(struct recorded *r, uint64_t slice)
 	assert_int_equal(frozen_sum_slices(r->p, FROZEN_MOMENT, slice, slice), 0);
 	profile_unlock(r->p);
 	assert_int_equal(batch_folded(to, r->p, &moment), 0);
+	all.frames = FRAMES_ALL;
+	assert_int_equal(batch_folded(to, r->p, &all), 0);
 	profile_lock(r->p);
 	report_cpus(to, r->p, SPAN_MOMENT);
 	profile_unlock(r->p);
