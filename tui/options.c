@@ -315,6 +315,14 @@ static enum options_result take_format(struct parser *parser, const char *text)
 	return OPTIONS_USAGE;
 }
 
+static enum options_result take_frames(struct parser *parser, const char *text)
+{
+	parser->out->frames_given = true;
+	if (query_frames_parse(text, &parser->out->frames))
+		return OPTIONS_RUN;
+	return refuse(parser, text, "is not merged, all or language");
+}
+
 static enum options_result take_size(struct parser *parser, const char *text)
 {
 	unsigned long cols, rows;
@@ -367,6 +375,8 @@ static const struct option_row table[] = {
 	{'K', "no-kernel", NULL, "leave kernel frames out", .at = AT(bool, no_kernel)},
 	{'U', "no-user", NULL, "leave user frames out", .at = AT(bool, no_user)},
 	{0, "no-inline", NULL, "leave inlined calls out", .at = AT(bool, no_inline)},
+	{0, "frames", "MODE", "of interpreted languages: merged, all or language",
+	 .take = take_frames},
 	{0, "debuginfod", NULL, "fetch debug files from $DEBUGINFOD_URLS",
 	 .at = AT(bool, debuginfod)},
 	{'b', "batch", NULL, "no screen: a report per refresh to standard output",

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "tui/export/export.h"
+#include "tui/query/query.h"
 #include "tui/session/player.h"
 
 struct collector_options;
@@ -40,6 +41,8 @@ struct options {
 	bool by_cpu; /* samples are counted per CPU from the start */
 	bool no_kernel;
 	bool no_user;
+	enum frames_mode frames;
+	bool frames_given;
 	bool batch;
 	bool plain;  /* lines instead of a screen */
 	bool at_end; /* a report of all at the end of the command instead of one for each refresh */

@@ -15,6 +15,8 @@ struct ui_options options_ui(const struct options *o)
 		.no_kernel = o->no_kernel,
 		.no_user = o->no_user,
 		.no_inline = o->no_inline,
+		.frames = o->frames,
+		.frames_given = o->frames_given,
 		.baseline = o->baseline,
 		.baseline_first = o->screenshot != NULL,
 		.theme = o->theme,
@@ -92,5 +94,6 @@ struct query options_query(const struct options *o)
 		.hide_kernel = o->no_kernel,
 		.hide_user = o->no_user,
 		.hide_inline = o->no_inline,
+		.frames = o->frames,
 	};
 }

@@ -408,6 +408,18 @@ static void test_parts(void **state)
 	ui = options_ui(&options);
 	assert_true(ui.ends && ui.delay_given && ui.no_kernel && ui.no_inline && !ui.no_user);
 	assert_true(options_query(&options).hide_kernel);
+	assert_int_equal(options_query(&options).frames, FRAMES_MERGED);
+	assert_false(ui.frames_given);
+
+	assert_int_equal(parse("--frames language"), OPTIONS_RUN);
+	ui = options_ui(&options);
+	assert_true(ui.frames_given);
+	assert_int_equal(ui.frames, FRAMES_LANGUAGE);
+	assert_int_equal(options_query(&options).frames, FRAMES_LANGUAGE);
+	assert_int_equal(parse("--frames all -b"), OPTIONS_RUN);
+	assert_int_equal(options_query(&options).frames, FRAMES_ALL);
+	assert_int_equal(parse("--frames some"), OPTIONS_USAGE);
+	assert_int_equal(parse("--frames"), OPTIONS_USAGE);
 
 	assert_int_equal(parse("-r file --from 10 --speed 2 --baseline old"), OPTIONS_RUN);
 	player = options_player(&options);

@@ -31,6 +31,19 @@ static unsigned int toggle(struct ui *ui, bool *flag, const char *what)
 	return UI_RELOAD;
 }
 
+static unsigned int frames(struct ui *ui)
+{
+	static const char *const words[FRAMES_MODES] = {
+		[FRAMES_MERGED] = "interpreters give way to the frames that they run",
+		[FRAMES_ALL] = "all frames are shown, interpreters as well",
+		[FRAMES_LANGUAGE] = "of stacks with frames of a language only those are shown"};
+
+	ui->frames = (enum frames_mode)((ui->frames + 1) % FRAMES_MODES);
+	ui->config.frames = ui->frames;
+	ui_notice(ui, "%s; :save keeps it", words[ui->frames]);
+	return UI_RELOAD;
+}
+
 static unsigned int threads(struct ui *ui)
 {
 	if (!ui->threads && !ui_knows_threads(ui))
@@ -126,6 +139,8 @@ static unsigned int act_show(struct ui *ui, enum action action)
 		return toggle(ui, &ui->hide_user, "user frames");
 	case ACTION_INLINE:
 		return toggle(ui, &ui->hide_inline, "inlined calls");
+	case ACTION_FRAMES:
+		return frames(ui);
 	case ACTION_MODULES:
 		return toggle(ui, &ui->hide_modules, "names of modules");
 	case ACTION_THREADS:

@@ -19,6 +19,7 @@
 #include "tui/ui/view.h"
 #include "tui/views/annotate.h"
 #include "tui/views/butterfly.h"
+#include "tui/views/view_funcs.h"
 
 #define SELECTOR_BYTES 64
 
@@ -54,6 +55,14 @@ static unsigned int syntax(struct ui *ui, const char *rest)
 	char text[PROMPT_TEXT + 8];
 
 	snprintf(text, sizeof(text), "syntax %s", rest);
+	return set(ui, text);
+}
+
+static unsigned int frames(struct ui *ui, const char *rest)
+{
+	char text[PROMPT_TEXT + 8];
+
+	snprintf(text, sizeof(text), "frames %s", rest);
 	return set(ui, text);
 }
 
@@ -257,6 +266,11 @@ static unsigned int butterfly(struct ui *ui, const char *text)
 	return butterfly_open(ui, &func, false);
 }
 
+static unsigned int sum(struct ui *ui, const char *text)
+{
+	return funcs_sum(ui, text);
+}
+
 /* By the column with a title that begins so, in any case. */
 static unsigned int sort(struct ui *ui, const char *text)
 {
@@ -305,10 +319,12 @@ static const struct command_word {
 	{"record", false, record_command,
 	 "save the history to a session and record what comes; without a file: stop"},
 	{"sort", true, sort, "sort by the column of that title"},
+	{"sum", true, sum, "Funcs: sum by file, or by function"},
 	{"set", true, set, "change a setting: set refresh 2"},
 	{"window", true, window, "count the last seconds: window 30; or sliding, or total"},
 	{"theme", true, theme, "use the theme of that name"},
 	{"syntax", true, syntax, "how machine code is written: intel or att"},
+	{"frames", true, frames, "of interpreted languages: merged, all or language"},
 	{"bind", true, bind, "give a key an action: bind F5 flip"},
 	{"unbind", true, unbind, "take a key away"},
 	{"save", false, save, "keep the settings"},
@@ -432,9 +448,11 @@ static void offer_actions(struct choices *c, unsigned int views)
 
 static void offer_values(struct choices *c, const char *setting, size_t n)
 {
-	static const char *const values[][4] = {{"window", "sliding", "total", NULL},
+	static const char *const values[][5] = {{"window", "sliding", "total", NULL},
 						{"units", "cpu", "machine", NULL},
 						{"syntax", "intel", "att", NULL},
+						{"sum", "file", "function", NULL},
+						{"frames", "merged", "all", "language", NULL},
 						{"ascii", "no", "yes", NULL},
 						{"mouse", "no", "yes", NULL}};
 
@@ -535,6 +553,10 @@ static bool find_choices(struct choices *c, const struct ui *ui, const char *tex
 	second += strspn(second, " ");
 	if (first_is(first, "window"))
 		offer_values(c, "window", 6);
+	else if (first_is(first, "sum"))
+		offer_values(c, "sum", 3);
+	else if (first_is(first, "frames"))
+		offer_values(c, "frames", 6);
 	else if (first_is(first, "theme"))
 		offer_list(c, theme_embedded());
 	else if (first_is(first, "set") && c->start == second)

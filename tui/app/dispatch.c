@@ -67,6 +67,7 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct u
 	ui->hide_kernel = options->no_kernel;
 	ui->hide_user = options->no_user;
 	ui->hide_inline = options->no_inline;
+	ui->frames = options->frames;
 	ui->selection = selection_new();
 	ui->typing = typing_new();
 	ui->palette = palette_new();

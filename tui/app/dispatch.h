@@ -19,6 +19,8 @@ struct ui_options {
 	bool delay_given; /* the settings do not change it */
 	bool by_cpu;
 	bool no_kernel, no_user, no_inline;
+	enum frames_mode frames;
+	bool frames_given;    /* likewise */
 	const char *baseline; /* a session to compare with; NULL: none */
 	bool baseline_first;  /* ui_new waits until it is read */
 	const char *theme;    /* NULL: that of the settings */

@@ -26,6 +26,7 @@ static const char *const marks[] = {
 	"+  attached      *  tagged      z  exited; its samples are kept",
 	"!  an incomplete stack, or a process with more than 5% of them",
 	"k  kernel        u  user        i  inlined      j  code made at run time",
+	"py php pl rb js java  of that language; its module is the source file",
 	"p  a pinned table",
 	"[-kernel]  changes the numbers of this view   (-kernel)  of other views",
 	"",
@@ -35,6 +36,7 @@ static const char *const marks[] = {
 	"In a question, Left Right ^A ^E move, ^U ^K cut, Esc cancels;",
 	"Up and Down, ^P and ^N bring back earlier answers to / and \\.",
 	"Behind : Up does so in an empty line and chooses a command in others; ^P always does.",
+	"\\ takes lang:py, lang:php and so on; lang:native: functions of no language.",
 	"/ and \\ act at each key: Enter keeps what is shown, Esc goes back.",
 };
 

@@ -46,6 +46,7 @@ static const struct {
 	{"mouse", "use the mouse; else the terminal selects text with it"},
 	{"units", "CPU% of one CPU, or of the whole machine"},
 	{"syntax", "machine code as Intel writes it, or as AT&T does"},
+	{"frames", "of interpreted languages: merged, all, or those of the language"},
 };
 
 #define SETTINGS ((int)(sizeof(settings) / sizeof(settings[0])))
@@ -226,6 +227,7 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 	static const char *const windows[] = {"sliding", "total", NULL};
 	static const char *const units[] = {"cpu", "machine", NULL};
 	static const char *const syntaxes[] = {"intel", "att", NULL};
+	static const char *const frames[] = {"merged", "all", "language", NULL};
 	struct setup *s = ui->page.state;
 	const char *name = settings[index].name;
 	const char *const *list = strcmp(name, "refresh") == 0	 ? refreshes
@@ -234,6 +236,7 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 				  : strcmp(name, "window") == 0	 ? windows
 				  : strcmp(name, "units") == 0	 ? units
 				  : strcmp(name, "syntax") == 0	 ? syntaxes
+				  : strcmp(name, "frames") == 0	 ? frames
 								 : yes_no;
 	char now[CONFIG_HIDE_MAX], why[160];
 
@@ -371,6 +374,8 @@ unsigned int setup_apply(struct ui *ui, const char *name)
 		return timespan_window(ui, c->seconds);
 	} else if (strcmp(name, "theme") == 0) {
 		return UI_REDRAW | UI_THEME;
+	} else if (strcmp(name, "frames") == 0) {
+		ui->frames = c->frames;
 	} else if (strcmp(name, "ascii") == 0) {
 		ui->ascii = c->ascii || !ui->utf8;
 	} else if (strcmp(name, "mouse") == 0) {

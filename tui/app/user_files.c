@@ -51,6 +51,8 @@ static void apply(struct ui *ui, const struct ui_options *options,
 		setup_apply(ui, "refresh");
 	setup_apply(ui, "window");
 	setup_apply(ui, "seconds");
+	if (!options->frames_given)
+		setup_apply(ui, "frames");
 	ui->no_mouse = ui->config.no_mouse || options->no_mouse;
 }
 
@@ -122,7 +124,8 @@ int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
 			    .proc = QUERY_ALL,
 			    .hide_kernel = q->hide_kernel,
 			    .hide_user = q->hide_user,
-			    .hide_inline = q->hide_inline};
+			    .hide_inline = q->hide_inline,
+			    .frames = q->frames};
 	return err;
 }
 

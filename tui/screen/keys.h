@@ -81,7 +81,8 @@ enum keycode {
 	X(VIEW_6, "view-shards", "6", IN_ALL, "", "shards of the unwind tables")                   \
 	X(VIEW_7, "view-unwind", "7", IN_ALL, "", "how stacks ended, and what was lost")           \
 	X(ZOOM, "zoom", "Enter", IN_PROCS, "", "zoom into the process")                            \
-	X(CODE, "code", "Enter", VIEW_BIT(VIEW_FUNCS), "", "the function's machine code")          \
+	X(CODE, "code", "Enter", VIEW_BIT(VIEW_FUNCS), "",                                         \
+	  "the function's machine code; of a file its functions")                                  \
 	X(FLAME_ZOOM, "frame-zoom", "Enter", IN_FLAME, "", "zoom into the frame")                  \
 	X(INSIDE, "inside", "Enter", IN_SHARDS, "", "go to the objects of the shard")              \
 	X(DEEPER, "deeper", "Enter", IN_UNWIND, "",                                                \
@@ -144,10 +145,14 @@ enum keycode {
 	X(KERNEL, "kernel", "K", IN_FRAMES, "", "hide or show kernel frames")                      \
 	X(USER, "user", "U", IN_FRAMES, "", "hide or show user frames")                            \
 	X(INLINE, "inline", "J", IN_FRAMES, "", "hide or show inlined calls")                      \
+	X(FRAMES, "frames", "Y", IN_FRAMES, "",                                                    \
+	  "interpreted languages: merge frames, show all, or only the language's")                 \
 	X(THREADS, "threads", "H", IN_ALL, "",                                                     \
 	  "Procs: a row for each thread, or for each process")                                     \
 	X(GROUP, "group", "c", IN_PROCS, "",                                                       \
 	  "group by program, container, user, as a tree, or not at all")                           \
+	X(SUM, "sum", "c", VIEW_BIT(VIEW_FUNCS), "",                                               \
+	  "sum by source file and object, or by function")                                         \
 	X(BY_CPU, "by-cpu", "W", IN_ALL, "", "turn counts per CPU on or off, as rows of Procs")    \
 	X(ZOOM_THREAD, "zoom-thread", "T", IN_PROCS, "", "zoom into the thread")                   \
 	X(ZOOM_MODULE, "zoom-module", "d", IN_NAMES, "", "zoom into the function's module")        \

@@ -100,6 +100,12 @@ static bool frozen_text(const struct ui *ui, char *to, size_t size)
 	return ui->frozen;
 }
 
+static bool frames_text(const struct ui *ui, char *to, size_t size)
+{
+	snprintf(to, size, "frames %s", query_frames_name(ui->frames));
+	return ui->frames != FRAMES_MERGED;
+}
+
 #define CHIP_SWITCH(name, words, on)                                                               \
 	static bool name##_text(const struct ui *ui, char *to, size_t size)                        \
 	{                                                                                          \
@@ -110,6 +116,7 @@ static bool frozen_text(const struct ui *ui, char *to, size_t size)
 CHIP_SWITCH(kernel, "-kernel", ui->hide_kernel)
 CHIP_SWITCH(user, "-user", ui->hide_user)
 CHIP_SWITCH(inline, "-inline", ui->hide_inline)
+CHIP_SWITCH(files, "by file", ui->by_file)
 CHIP_SWITCH(threads, "threads", ui->threads)
 CHIP_SWITCH(recording, "REC", ui->recording)
 
@@ -121,6 +128,7 @@ static const struct {
 	[CHIP_KERNEL] = {kernel_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_USER] = {user_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_INLINE] = {inline_text, IN_FRAMES, ROLE_MATCH},
+	[CHIP_FRAMES] = {frames_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_ATTACHED] = {attached_text, IN_ALL & ~IN_SHARDS, ROLE_MATCH},
 	[CHIP_ZOOM] = {zoom_text, IN_SUMS | IN_UNWIND, ROLE_MATCH},
 	[CHIP_THREAD] = {thread_text, IN_SUMS, ROLE_MATCH},
@@ -128,6 +136,7 @@ static const struct {
 	[CHIP_FILTER] = {filter_text, IN_ALL, ROLE_MATCH},
 	[CHIP_TAGGED] = {tagged_text, IN_SUMS, ROLE_MATCH},
 	[CHIP_THREADS] = {threads_text, IN_PROCS, ROLE_MATCH},
+	[CHIP_FILES] = {files_text, VIEW_BIT(VIEW_FUNCS), ROLE_MATCH},
 	[CHIP_SPAN] = {span_text, IN_ALL & ~IN_SHARDS, ROLE_MATCH},
 	[CHIP_DIFF] = {diff_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_CUT] = {cut_text, IN_ALL, ROLE_MATCH},
@@ -141,6 +150,9 @@ static bool counts_here(const struct ui *ui, enum chip_kind kind)
 		return false;
 	if (kind == CHIP_FILTER)
 		return selection_meaning(ui) != NULL;
+	/* Of one module there are only functions. */
+	if (kind == CHIP_FILES)
+		return !ui->zoom.in_module;
 	return kind != CHIP_TAGGED || selection_sums(ui);
 }
 
@@ -294,6 +306,10 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 	case CHIP_INLINE:
 		ui->hide_inline = false;
 		return again(ui, "inlined calls are shown", ACTION_INLINE, "hides them again");
+	case CHIP_FRAMES:
+		ui->frames = FRAMES_MERGED;
+		return again(ui, "interpreters give way to the frames that they run", ACTION_FRAMES,
+			     "shows others");
 	case CHIP_ATTACHED:
 		return detach(ui);
 	case CHIP_ZOOM:
@@ -315,6 +331,9 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 		ui->threads = false;
 		return again(ui, "threads are counted with their process", ACTION_THREADS,
 			     "shows them again");
+	case CHIP_FILES:
+		ui->by_file = false;
+		return again(ui, "a row for each function", ACTION_SUM, "in Funcs sums by file");
 	case CHIP_SPAN:
 		return unweigh(ui);
 	case CHIP_DIFF:

@@ -19,6 +19,7 @@ enum chip_kind {
 	CHIP_KERNEL,
 	CHIP_USER,
 	CHIP_INLINE,
+	CHIP_FRAMES,
 	CHIP_ATTACHED,
 	CHIP_ZOOM,
 	CHIP_THREAD,
@@ -26,6 +27,7 @@ enum chip_kind {
 	CHIP_FILTER,
 	CHIP_TAGGED,
 	CHIP_THREADS,
+	CHIP_FILES,
 	CHIP_SPAN,
 	CHIP_DIFF,
 	CHIP_CUT, /* of a replay */

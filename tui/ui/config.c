@@ -23,9 +23,9 @@
 #define REFRESH_MAX    3600.0
 
 static const char *const names[] = {
-	"refresh",     "window",      "seconds",     "theme",	    "ascii",	 "mouse",
-	"units",       "syntax",      "hide.procs",  "hide.funcs",  "hide.tree", "hide.callers",
-	"hide.shards", "hide.unwind", "order.procs", "order.funcs", NULL};
+	"refresh",	"window",      "seconds",     "theme",	     "ascii",	    "mouse",
+	"units",	"syntax",      "frames",      "hide.procs",  "hide.funcs",  "hide.tree",
+	"hide.callers", "hide.shards", "hide.unwind", "order.procs", "order.funcs", NULL};
 
 const char *const *config_names(void)
 {
@@ -131,6 +131,9 @@ int config_set(struct config *c, const char *name, const char *value, char *why,
 	} else if (strcmp(name, "syntax") == 0) {
 		if (!parse_choice(value, "intel", "att", &c->att))
 			return refuse(why, size, name, value, "intel or att");
+	} else if (strcmp(name, "frames") == 0) {
+		if (!query_frames_parse(value, &c->frames))
+			return refuse(why, size, name, value, "merged, all or language");
 	} else if (strcmp(name, "ascii") == 0 || strcmp(name, "mouse") == 0) {
 		if (!parse_choice(value, "no", "yes", &yes))
 			return refuse(why, size, name, value, "yes or no");
@@ -163,6 +166,8 @@ void config_get(const struct config *c, const char *name, char *to, size_t size)
 		snprintf(to, size, "%s", c->units == UNITS_MACHINE ? "machine" : "cpu");
 	else if (strcmp(name, "syntax") == 0)
 		snprintf(to, size, "%s", c->att ? "att" : "intel");
+	else if (strcmp(name, "frames") == 0)
+		snprintf(to, size, "%s", query_frames_name(c->frames));
 	else if (strcmp(name, "ascii") == 0)
 		snprintf(to, size, "%s", c->ascii ? "yes" : "no");
 	else if (strcmp(name, "mouse") == 0)

@@ -14,6 +14,7 @@
  *     mouse = yes
  *     units = cpu                        # CPU% of one CPU; machine: of all of them
  *     syntax = intel                     # or att: how machine code is written
+ *     frames = merged                    # or all, language: of interpreted languages
  *     hide.procs = USER, UNWOUND         # columns by their titles; also of the other views
  *     order.procs = PID, CPU%            # these first; the rest as they are; also of Funcs
  *     key F5 = flip                      # actions by name; "none" takes the key away
@@ -26,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tui/query/query.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/viewlist.h"
 
@@ -43,7 +45,8 @@ struct config {
 	bool ascii;
 	bool no_mouse;
 	enum config_units units;
-	bool att;				/* syntax of machine code: AT&T's, not Intel's */
+	bool att; /* syntax of machine code: AT&T's, not Intel's */
+	enum frames_mode frames;
 	char hide[VIEW_COUNT][CONFIG_HIDE_MAX]; /* titles of columns, ", " between; "" none */
 	char order_procs[CONFIG_HIDE_MAX];	/* likewise, as they stand */
 	char order_funcs[CONFIG_HIDE_MAX];

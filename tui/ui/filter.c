@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/profile/language.h"
 #include "tui/ui/names.h"
 #include "tui/profile/profile.h"
 
@@ -42,6 +43,20 @@ void filter_clear(struct filter *f)
 	f->set = false;
 }
 
+static bool is_language(const char *text)
+{
+	static const char *const words[] = {"native",
+#define LANGUAGE_WORD(id, mark, name) mark,
+					    LANGUAGES(LANGUAGE_WORD)
+#undef LANGUAGE_WORD
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(words[i], text) == 0)
+			return true;
+	return false;
+}
+
 bool filter_set(struct filter *f, const char *text, char *why, size_t size)
 {
 	struct filter new = {
@@ -57,6 +72,11 @@ bool filter_set(struct filter *f, const char *text, char *why, size_t size)
 	new.of = columns[new.column].of;
 	if (!*at) {
 		snprintf(why, size, "%s: nothing to look for", text);
+		return false;
+	}
+	if (new.column == FILTER_LANG && !is_language(at)) {
+		snprintf(why, size, "%s: languages are py, php, pl, rb, js, java, and native",
+			 text);
 		return false;
 	}
 	if (!pattern_set(&new.pattern, at, reason, sizeof(reason))) {
@@ -141,6 +161,11 @@ bool filter_finds_func(const struct filter *f, const struct profile_func *func)
 		return func->kind == FUNC_END && matches(f, func->name);
 	if (f->column == FILTER_MODULE)
 		return matches(f, func->module);
+	if (f->column == FILTER_LANG) {
+		const char *language = language_mark(func->kind);
+
+		return strcmp(language ? language : "native", strchr(f->text, ':') + 1) == 0;
+	}
 	names_show(func, name, sizeof(name));
 	return matches(f, name);
 }

@@ -4,7 +4,8 @@
 
 /*
  * A filter as it is typed: [!][column:]regular expression. It only says what matches;
- * tui/ui/selection.h decides which rows and samples that keeps.
+ * tui/ui/selection.h decides which rows and samples that keeps. "lang:" has no expression behind
+ * it but the mark of a language, or "native".
  */
 
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct profile_proc;
 	X(CGROUP, "cgroup", FILTER_OF_PROC)                                                        \
 	X(FUNC, "func", FILTER_OF_FUNC)                                                            \
 	X(MODULE, "module", FILTER_OF_FUNC)                                                        \
+	X(LANG, "lang", FILTER_OF_FUNC)                                                            \
 	X(REASON, "reason", FILTER_OF_END)                                                         \
 	X(CPU, "cpu", FILTER_OF_CPU)
 

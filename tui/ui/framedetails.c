@@ -20,7 +20,9 @@ static void add_share(char *to, size_t size, const char *what, double percent)
 
 void framedetails_draw(const struct framedetails *d, struct grid *g, int row)
 {
-	char name[1100], shares[64] = "", place[NAME_MAX + 320] = "", source[NAME_MAX + 32] = "";
+	char name[1100], text[SHORTNAME_MAX], shares[64] = "", place[NAME_MAX + 320] = "",
+					      source[NAME_MAX + 32] = "";
+	const char *module = "";
 	int width = g->cols - 1, room, behind;
 
 	names_show(d->func, name, sizeof(name));
@@ -28,7 +30,10 @@ void framedetails_draw(const struct framedetails *d, struct grid *g, int row)
 	add_share(shares, sizeof(shares), "total", d->total);
 	if (d->source && d->func->file)
 		sourcename(d->func, source, sizeof(source));
-	snprintf(place, sizeof(place), "%s%s%s%s", d->func->module[0] ? "  " : "", d->func->module,
+	/* A row that stands for a file is called like it. */
+	if (strcmp(d->func->module, name) != 0)
+		module = d->func->module;
+	snprintf(place, sizeof(place), "%s%s%s%s", module[0] ? "  " : "", module,
 		 source[0] ? "  " : "", source);
 	/* The name goes before where it is, up to half of the row. */
 	behind = grid_width(g, place);
@@ -39,7 +44,8 @@ void framedetails_draw(const struct framedetails *d, struct grid *g, int row)
 	} else if (room > grid_width(g, name)) {
 		room = grid_width(g, name);
 	}
-	shortname_draw(g, row, 1, room, ROLE_TITLE, name);
+	shortname_func(g, d->func, room, text, sizeof(text));
+	grid_fit(g, row, 1, room, ROLE_TITLE, text);
 	room += grid_put(g, row, 1 + room, width - room, ROLE_TEXT, shares);
 	if (behind > 3)
 		grid_fit(g, row, 1 + room, behind, ROLE_MODULE, place);

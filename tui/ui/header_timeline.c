@@ -45,7 +45,7 @@ static uint64_t scope_of(const struct ui *ui)
 
 	hash = mix(hash, ui->hide_user | ui->hide_kernel << 1 | ui->hide_inline << 2 |
 				 (uint64_t)zoom->on << 3 | zoom->in_module << 4 |
-				 s->filter.set << 5);
+				 s->filter.set << 5 | (uint64_t)ui->frames << 6);
 	if (zoom->on) {
 		hash = mix(mix(hash, (uint64_t)zoom->pid), zoom->image);
 		hash = mix(hash, zoom->tid);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/profile/language.h"
 #include "tui/profile/reasons.h"
 #include "tui/query/query.h"
 
@@ -165,4 +166,46 @@ void names_show(const struct profile_func *func, char *to, size_t size)
 			 func->name);
 	else
 		snprintf(to, size, "%s", func->name);
+}
+
+const char *names_mark(const struct profile_func *func)
+{
+	const char *language = language_mark(func->kind);
+
+	return language			   ? language
+	       : func->kind == FUNC_KERNEL ? "k"
+	       : func->kind == FUNC_INLINE ? "i"
+	       : func->kind == FUNC_JIT	   ? "j"
+	       : func->kind == FUNC_END	   ? "!"
+					   : "u";
+}
+
+enum role names_mark_role(const struct profile_func *func)
+{
+	return func_is_language(func->kind) ? ROLE_LANGUAGE
+	       : func->kind == FUNC_KERNEL  ? ROLE_KERNEL
+	       : func->kind == FUNC_END	    ? ROLE_BROKEN
+					    : ROLE_USER;
+}
+
+const char *names_kind(const struct profile_func *func)
+{
+	const char *language = language_name(func->kind);
+
+	return language			   ? language
+	       : func->kind == FUNC_KERNEL ? "kernel"
+	       : func->kind == FUNC_INLINE ? "inlined"
+	       : func->kind == FUNC_JIT	   ? "made at run time"
+	       : func->kind == FUNC_EVAL   ? "interpreter"
+					   : "";
+}
+
+const char *names_module(const struct profile_func *func)
+{
+	return language_module(func->kind, func->module);
+}
+
+enum role names_role(const struct profile_func *func, enum role role)
+{
+	return func->kind == FUNC_EVAL ? ROLE_DIM : role;
 }

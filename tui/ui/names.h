@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "tui/profile/profile.h"
+#include "tui/screen/theme.h"
 
 struct names;
 
@@ -34,5 +35,17 @@ const struct profile_func *names_kept(const struct names *names, uint32_t func);
 uint64_t names_hash(const struct profile_func *func);
 /* As a screen shows it: "[unwind: reason]" for an end, else the name. */
 void names_show(const struct profile_func *func, char *to, size_t size);
+
+/* What it is, in at most four cells: "k" kernel, "i" inlined, "j" made at run time, "!" an end,
+ * "py" and the like a language, "u" for any other. */
+const char *names_mark(const struct profile_func *func);
+/* How that mark looks. */
+enum role names_mark_role(const struct profile_func *func);
+/* In words: "kernel", "inlined", "made at run time", "Python"; "" for others. */
+const char *names_kind(const struct profile_func *func);
+/* Where it is, for a column: the source file of a language without its folders. */
+const char *names_module(const struct profile_func *func);
+/* Dim, if the function is only shown because all are; else `role`. */
+enum role names_role(const struct profile_func *func, enum role role);
 
 #endif

@@ -76,15 +76,15 @@ void plain_row_columns(struct plain_row *row, const struct column *columns, int 
 
 void plain_func(const struct profile_func *func, char *to, size_t size)
 {
+	const char *kind = names_kind(func);
 	char name[320];
 
 	names_show(func, name, sizeof(name));
-	snprintf(to, size, "%s%s%s%s", name,
-		 func->kind == FUNC_KERNEL   ? ", kernel"
-		 : func->kind == FUNC_INLINE ? ", inlined"
-		 : func->kind == FUNC_JIT    ? ", made at run time"
-					     : "",
-		 func->module[0] ? ", in " : "", func->module);
+	snprintf(to, size, "%s%s%s", name, kind[0] ? ", " : "", kind);
+	size -= strlen(to);
+	/* A row that stands for a file is called like it. */
+	if (func->module[0] && strcmp(func->module, name) != 0)
+		snprintf(to + strlen(to), size, ", in %s", func->module);
 }
 
 /* Which time, and which part of it. */
@@ -95,14 +95,17 @@ static void end_title(struct plain_list *list, const struct ui *ui)
 			     : ui->hide_kernel		      ? ", without kernel frames"
 			     : ui->hide_user		      ? ", without user frames"
 							      : "";
+	const char *mode = ui->frames == FRAMES_ALL	   ? ", interpreters as well"
+			   : ui->frames == FRAMES_LANGUAGE ? ", only frames of languages"
+							   : "";
 	const char *frozen = ui->scrub.clock[0] ? ui->scrub.clock : ui->clock;
 	char filter[320] = "";
 
 	if (ui->selection->filter.set)
 		snprintf(filter, sizeof(filter), ", filter %s%s", ui->selection->filter.text,
 			 selection_meaning(ui) ? "" : " (no effect here)");
-	snprintf(list->title + length, sizeof(list->title) - length, "%s%s, %s%s%s%s", frames,
-		 ui->hide_inline ? ", without inlined calls" : "", ui_weighed(ui),
+	snprintf(list->title + length, sizeof(list->title) - length, "%s%s%s, %s%s%s%s", frames,
+		 ui->hide_inline ? ", without inlined calls" : "", mode, ui_weighed(ui),
 		 ui->frozen ? ", frozen at " : "", ui->frozen ? frozen : "", filter);
 }
 

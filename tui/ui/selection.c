@@ -159,6 +159,7 @@ struct query selection_all(const struct ui *ui)
 			      .hide_kernel = ui->hide_kernel,
 			      .hide_user = ui->hide_user,
 			      .hide_inline = ui->hide_inline,
+			      .frames = ui->frames,
 			      .baseline = ui->scrub.diff};
 }
 

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/profile/profile.h"
 #include "tui/screen/grid.h"
+#include "tui/ui/names.h"
 
 #define NAME_BYTES 1024 /* of a function of the profile, with NUL */
 #define NESTED_MAX 64
@@ -320,6 +322,50 @@ void shortname_fit(const struct grid *g, const char *name, int cells, char *to, 
 		else
 			keep_end(g, text, cells, to, size);
 	}
+}
+
+/* The separator of parts that follows: "." of Python, Java and JavaScript, "::" and "#" of Ruby,
+ * "\\" of PHP. NULL: none. */
+static const char *next_part(const char *name, const char *separators)
+{
+	name += strspn(name, separators);
+	name += strcspn(name, separators);
+	return *name ? name : NULL;
+}
+
+static void keep_parts(const struct grid *g, const char *name, const char *separators, int cells,
+		       char *to, size_t size)
+{
+	const char *dots = grid_glyph(g, GLYPH_ELLIPSIS);
+
+	for (const char *at = next_part(name, separators); at; at = next_part(at, separators))
+		if (grid_width(g, dots) + grid_width(g, at) <= cells) {
+			snprintf(to, size, "%s%s", dots, at);
+			return;
+		}
+	keep_end(g, name, cells, to, size);
+}
+
+void shortname_func(const struct grid *g, const struct profile_func *func, int cells, char *to,
+		    size_t size)
+{
+	char name[SHORTNAME_MAX];
+
+	names_show(func, name, sizeof(name));
+	if (func_is_language(func->kind) && cells >= 1 && !fits(g, name, cells))
+		keep_parts(g, name, ".:#\\", cells, to, size);
+	else
+		shortname_fit(g, name, cells, to, size);
+}
+
+void shortname_path(const struct grid *g, const char *path, int cells, char *to, size_t size)
+{
+	if (cells < 1 || fits(g, path, cells))
+		snprintf(to, size, "%s", cells < 1 ? "" : path);
+	else if (strchr(path, '/'))
+		keep_parts(g, path, "/", cells, to, size);
+	else
+		keep_beginning(g, path, cells, to, size);
 }
 
 /* Bytes of the text that fit: up to a blank, or behind a character that parts of names end with, if

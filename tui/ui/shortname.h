@@ -12,6 +12,7 @@
 #include "tui/screen/theme.h"
 
 struct grid;
+struct profile_func;
 
 #define SHORTNAME_MAX 1200 /* bytes that are always enough */
 
@@ -22,6 +23,12 @@ struct grid;
  * LookupKey, …upKey. Any other name keeps its beginning.
  */
 void shortname_fit(const struct grid *g, const char *name, int cells, char *to, size_t size);
+/* The name of the function, as names_show has it. That of an interpreted language keeps its end,
+ * from the beginning of a part on where one fits: outer.<locals>.inner becomes ….inner. */
+void shortname_func(const struct grid *g, const struct profile_func *func, int cells, char *to,
+		    size_t size);
+/* A path, which keeps its end: …/app/t.py, ….py; a name without a slash keeps its beginning. */
+void shortname_path(const struct grid *g, const char *path, int cells, char *to, size_t size);
 /* Writes all of the name, broken anywhere, into at most `rows` rows; returns how many it takes.
  * rows 0 writes nothing. */
 int shortname_wrap(struct grid *g, int row, int rows, int col, int width, enum role role,

@@ -109,14 +109,16 @@ struct ui {
 	struct pattern_watch watch; /* of search and filter: all that is matched at once */
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
-	bool follow;		/* the row of the cursor, through exec, too */
-	enum grouping grouping; /* of processes, in Procs */
-	bool threads;		/* apart from each other */
-	bool by_cpu;		/* samples are to be counted per CPU; see bycpu.h */
-	bool of_parent;		/* shares in the trees */
-	uint32_t levels;	/* down to which D opens the tree */
-	double limit;		/* of all samples: nodes below are summed up in one row */
-	double interval;	/* seconds between refreshes */
+	enum frames_mode frames; /* of stacks of interpreted languages */
+	bool follow;		 /* the row of the cursor, through exec, too */
+	enum grouping grouping;	 /* of processes, in Procs */
+	bool by_file;		 /* rows of Funcs stand for source files and objects */
+	bool threads;		 /* apart from each other */
+	bool by_cpu;		 /* samples are to be counted per CPU; see bycpu.h */
+	bool of_parent;		 /* shares in the trees */
+	uint32_t levels;	 /* down to which D opens the tree */
+	double limit;		 /* of all samples: nodes below are summed up in one row */
+	double interval;	 /* seconds between refreshes */
 	char window_name[24], decay_name[24]; /* "10 s", "decay 5 s"; see profile_set_window */
 	struct config config;
 	bool ascii;

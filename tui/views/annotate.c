@@ -291,6 +291,8 @@ static const char *why_not(const struct ui *ui, const struct profile_func *func)
 			       ? "where it is in the kernel is not known: run as root, or set "
 				 "kernel.kptr_restrict to 0 or 1"
 			       : "its module was unloaded, and its code with it";
+	if (func_is_language(func->kind))
+		return "an interpreter runs it: it has no machine code of its own";
 	if (func->kind == FUNC_JIT && strcmp(func->name, "[rewritten code]") == 0)
 		return "it was replaced while it was sampled: which code it was is not known";
 	return NULL;

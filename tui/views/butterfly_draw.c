@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How a butterfly is drawn, and told in words. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tui/screen/columns.h"
 #include "tui/screen/delta.h"
 #include "tui/screen/hints.h"
+#include "tui/ui/names.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/shortname.h"
 #include "tui/util/share.h"
@@ -41,15 +43,6 @@ struct wing_painter {
 	const struct ui *ui;
 	const struct wings *w;
 };
-
-static const char *kind_mark(const struct profile_func *func)
-{
-	return func->kind == FUNC_KERNEL   ? "k"
-	       : func->kind == FUNC_INLINE ? "i"
-	       : func->kind == FUNC_JIT	   ? "j"
-	       : func->kind == FUNC_END	   ? "!"
-					   : "u";
-}
 
 void wing_row_name(const struct wing_row *row, char *to, size_t size)
 {
@@ -104,19 +97,20 @@ static void cell_name(const struct wing_painter *p, const struct wing_row *row,
 		  : !row->func			? ROLE_DIM
 		  : row->func->kind == FUNC_END ? ROLE_BROKEN
 		  : row->wing == WING_MIDDLE	? ROLE_HEADER_SORT
-						: ROLE_TEXT;
+						: names_role(row->func, ROLE_TEXT);
+	if (c->g && row->func && func_is_language(row->func->kind) && !p->w->scroll)
+		shortname_func(c->g, row->func, c->width - grid_width(c->g, recursive), name,
+			       sizeof(name));
 	cell_say(c, "%.*s%s", CELL_TEXT - (int)sizeof(recursive), shown, recursive);
 }
 
 static void cell_kind(const struct wing_row *row, struct column_cell *c)
 {
-	c->width = 1;
 	if (!row->func)
 		return;
-	c->role = row->func->kind == FUNC_KERNEL ? ROLE_KERNEL
-		  : row->func->kind == FUNC_END	 ? ROLE_BROKEN
-						 : ROLE_USER;
-	cell_say(c, "%s", kind_mark(row->func));
+	c->role = names_mark_role(row->func);
+	cell_say(c, "%s", names_mark(row->func));
+	c->width = (int)strlen(c->text);
 }
 
 static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
@@ -157,7 +151,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	case WING_MODULE:
 		c->width += c->last;
 		c->role = ROLE_MODULE;
-		cell_say(c, "%s", row->func ? row->func->module : "");
+		cell_say(c, "%s", row->func ? names_module(row->func) : "");
 		break;
 	default:
 		break;
@@ -218,13 +212,20 @@ static void draw_sums(const struct wings *w, struct grid *g, int y, const int *w
 static void draw_rows(const struct ui *ui, struct wings *w, struct grid *g, int top, int rows)
 {
 	const struct wing_painter painter = {ui, w};
+	struct column shown[WING_COLUMNS];
 	int width[WING_COLUMNS], n;
 
-	columns_fit(columns, WING_COLUMNS, g->cols,
+	memcpy(shown, columns, sizeof(shown));
+	for (size_t i = 0; i < w->list.count; i++) {
+		n = w->rows[i].func ? (int)strlen(names_mark(w->rows[i].func)) : 0;
+		if (n >= shown[WING_KIND].min)
+			shown[WING_KIND].min = shown[WING_KIND].max = n + 1;
+	}
+	columns_fit(shown, WING_COLUMNS, g->cols,
 		    (ui->hide_modules ? 1U << WING_MODULE : 0) |
 			    (w->compared ? 0 : 1U << WING_CHANGE),
 		    width);
-	columns_header(g, top, columns, WING_COLUMNS, width, -1, false);
+	columns_header(g, top, shown, WING_COLUMNS, width, -1, false);
 	n = list_fit(&w->list, rows);
 	if (!w->placed && n) { /* the middle in the middle */
 		w->list.top = w->at > (size_t)n / 2 ? w->at - (size_t)n / 2 : 0;
@@ -236,7 +237,7 @@ static void draw_rows(const struct ui *ui, struct wings *w, struct grid *g, int 
 
 		if (row->wing == WING_MIDDLE)
 			grid_blank(g, top + 1 + i, 0, g->cols, ROLE_HEADER);
-		columns_row(g, top + 1 + i, columns, WING_COLUMNS, width, cell_text, &painter, row);
+		columns_row(g, top + 1 + i, shown, WING_COLUMNS, width, cell_text, &painter, row);
 		if (row->wing == WING_MIDDLE)
 			draw_sums(w, g, top + 1 + i, width);
 	}

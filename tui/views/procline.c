@@ -111,10 +111,14 @@ static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 
 static void show_short(const struct profile_func *func, struct column_cell *c)
 {
-	char name[SHORTNAME_MAX];
+	size_t n = 0;
 
-	names_show(func, name, sizeof(name));
-	shortname_fit(c->g, name, c->width, c->text, sizeof(c->text));
+	/* Which language: the column is far from where the function has a module. */
+	if (func_is_language(func->kind)) {
+		cell_say(c, "%s ", names_mark(func));
+		n = strlen(c->text);
+	}
+	shortname_func(c->g, func, c->width - (int)n, c->text + n, sizeof(c->text) - n);
 }
 
 /* The time of a recording goes on only while it is played, that of a frozen view not at all. */

@@ -48,12 +48,11 @@ static int put(struct grid *g, int y, int col, int end, enum role role, const ch
 	return col < end ? col + grid_put(g, y, col, end - col, role, text) : col;
 }
 
-static const char *mark_of(const struct profile_func *func)
+/* Without a mark it is a function of the user, or says what it is by its name. */
+static bool has_mark(const struct profile_func *func)
 {
-	return func->kind == FUNC_KERNEL   ? "k "
-	       : func->kind == FUNC_INLINE ? "i "
-	       : func->kind == FUNC_JIT	   ? "j "
-					   : "";
+	return func_is_language(func->kind) || func->kind == FUNC_KERNEL ||
+	       func->kind == FUNC_INLINE || func->kind == FUNC_JIT;
 }
 
 static bool has_hottest(const struct tree_view *v, const struct treerun *run)
@@ -78,7 +77,8 @@ static void draw_name(const struct ui *ui, const struct tree_view *v, const stru
 		      struct grid *g, int y, int col, int end)
 {
 	const struct profile_func *func = calltree_func(&v->calls, row->node);
-	enum role role = func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
+	const struct profile_func *marked = treerun_marked(&v->calls, &row->run);
+	enum role role = func->kind == FUNC_END ? ROLE_BROKEN : names_role(func, ROLE_TEXT);
 	const bool hottest = has_hottest(v, &row->run);
 	const char *mark = "  <== hottest";
 	char name[RUN_SHOWN];
@@ -95,8 +95,10 @@ static void draw_name(const struct ui *ui, const struct tree_view *v, const stru
 		grid_line(g, y, col, 3 < end - col ? 3 : end - col, ROLE_TREE, GLYPH_HLINE);
 		col += 4;
 	}
-	col = put(g, y, col, end, func->kind == FUNC_KERNEL ? ROLE_KERNEL : ROLE_USER,
-		  row->run.nodes == 1 || func->kind == FUNC_KERNEL ? mark_of(func) : "");
+	if (marked && has_mark(marked)) {
+		col = put(g, y, col, end, names_mark_role(marked), names_mark(marked));
+		col = put(g, y, col, end, ROLE_TEXT, " ");
+	}
 	treerun_show(&v->calls, &row->run, g, end - col, name, sizeof(name));
 	need = grid_width(g, name);
 	if (hottest) {
@@ -161,7 +163,7 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	end = col + width[TREE_CALLS] - (width[TREE_MODULE] != 0);
 	if (width[TREE_MODULE] && func)
 		grid_fit(g, y, col + width[TREE_CALLS], width[TREE_MODULE], ROLE_MODULE,
-			 func->module);
+			 names_module(func));
 	col = draw_guides(v, row, g, y, col, end, row->indent < skip ? row->indent : skip);
 	if (func) {
 		draw_name(ui, v, row, g, y, col, end);

@@ -112,13 +112,17 @@ static uint32_t node_at(const struct calltree *calls, const struct treerun *run,
 }
 
 /* "first › 3 more › last" of so many functions, "3 more › last" where there is less room. */
-static void show_ends(const struct grid *g, const char *first, const char *last, const char *arrow,
-		      uint32_t between, int cells, char *to, size_t size)
+static void show_ends(const struct grid *g, const struct profile_func *first,
+		      const struct profile_func *last, const char *arrow, uint32_t between,
+		      int cells, char *to, size_t size)
 {
 	char middle[48], from[SHORTNAME_MAX], end[SHORTNAME_MAX];
-	const int want = grid_width(g, first), need = grid_width(g, last);
-	int room;
+	int want, need, room;
 
+	names_show(first, from, sizeof(from));
+	names_show(last, end, sizeof(end));
+	want = grid_width(g, from);
+	need = grid_width(g, end);
 	snprintf(middle, sizeof(middle), between ? "%s%u more%s" : "%s", arrow, between, arrow);
 	/* The last one is what keys are about, and gets most of what there is. */
 	room = cells - grid_width(g, middle);
@@ -128,32 +132,32 @@ static void show_ends(const struct grid *g, const char *first, const char *last,
 		snprintf(middle, sizeof(middle), "%u more%s", between + 1, arrow);
 		from[0] = '\0';
 	} else {
-		shortname_fit(g, first, room, from, sizeof(from));
+		shortname_func(g, first, room, from, sizeof(from));
 	}
 	room = cells - grid_width(g, from) - grid_width(g, middle);
 	if (room < FIRST_MIN && room < need) {
 		from[0] = middle[0] = '\0';
 		room = cells;
 	}
-	shortname_fit(g, last, room, end, sizeof(end));
+	shortname_func(g, last, room, end, sizeof(end));
 	snprintf(to, size, "%s%s%s", from, middle, end);
 }
 
 static void show_cycle(const struct calltree *calls, const struct treerun *run,
 		       const struct grid *g, int cells, char *to, size_t size)
 {
-	char first[512], last[512], times[24];
+	const struct profile_func *first = calltree_func(calls, run->first);
+	char times[24];
 	const char *arrow = g->ascii ? " <> " : " ⇄ ";
 	size_t n;
 
 	snprintf(times, sizeof(times), " %s%u", g->ascii ? "x" : "×", run->nodes / run->cycle);
 	cells -= grid_width(g, times);
-	name_of(calls, run->first, first, sizeof(first));
-	name_of(calls, node_at(calls, run, run->cycle - 1), last, sizeof(last));
 	if (run->cycle == 1)
-		shortname_fit(g, first, cells, to, size);
+		shortname_func(g, first, cells, to, size);
 	else
-		show_ends(g, first, last, arrow, run->cycle - 2, cells, to, size);
+		show_ends(g, first, calltree_func(calls, node_at(calls, run, run->cycle - 1)),
+			  arrow, run->cycle - 2, cells, to, size);
 	n = strlen(to);
 	snprintf(to + n, size - n, "%s", times);
 }
@@ -164,23 +168,42 @@ void treerun_show(const struct calltree *calls, const struct treerun *run, const
 	const char *arrow = g->ascii ? " > " : " › ";
 	char first[512], middle[512], last[512];
 
-	name_of(calls, run->first, first, sizeof(first));
 	if (run->nodes == 1) {
-		shortname_fit(g, first, cells, to, size);
+		shortname_func(g, calltree_func(calls, run->first), cells, to, size);
 		return;
 	}
 	if (run->cycle) {
 		show_cycle(calls, run, g, cells, to, size);
 		return;
 	}
-	name_of(calls, run->last, last, sizeof(last));
 	if (run->nodes == 3) {
+		name_of(calls, run->first, first, sizeof(first));
+		name_of(calls, run->last, last, sizeof(last));
 		name_of(calls, node_at(calls, run, 1), middle, sizeof(middle));
 		snprintf(to, size, "%s%s%s%s%s", first, arrow, middle, arrow, last);
 		if (grid_width(g, to) <= cells)
 			return;
 	}
-	show_ends(g, first, last, arrow, run->nodes - 2, cells, to, size);
+	show_ends(g, calltree_func(calls, run->first), calltree_func(calls, run->last), arrow,
+		  run->nodes - 2, cells, to, size);
+}
+
+const struct profile_func *treerun_marked(const struct calltree *calls, const struct treerun *run)
+{
+	const struct profile_func *func = calltree_func(calls, run->first);
+	uint32_t node = run->first;
+
+	/* A run of kernel frames has no others; elsewhere, one inlined call says nothing of all. */
+	if (run->nodes == 1 || func->kind == FUNC_KERNEL)
+		return func;
+	if (!func_is_language(func->kind))
+		return NULL;
+	for (uint32_t i = 1; i < run->nodes; i++) {
+		node = only_child(calls, node);
+		if (calltree_func(calls, node)->kind != func->kind)
+			return NULL;
+	}
+	return func;
 }
 
 void treerun_words(const struct calltree *calls, const struct treerun *run, char *to, size_t size)

@@ -13,6 +13,7 @@
 
 struct calltree;
 struct grid;
+struct profile_func;
 
 struct treerun {
 	uint32_t first, last; /* nodes */
@@ -29,6 +30,8 @@ uint32_t treerun_next(const struct calltree *calls, uint32_t node);
  * of them, then the ones in the middle go. */
 void treerun_show(const struct calltree *calls, const struct treerun *run, const struct grid *g,
 		  int cells, char *to, size_t size);
+/* The function whose mark (names_mark) is that of the whole run; NULL: its functions differ. */
+const struct profile_func *treerun_marked(const struct calltree *calls, const struct treerun *run);
 /* Recursion in words, without how deep it is: "odd and even call each other". */
 void treerun_words(const struct calltree *calls, const struct treerun *run, char *to, size_t size);
 

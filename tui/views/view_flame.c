@@ -180,6 +180,8 @@ static enum role box_role(const struct ui *ui, const struct flame_view *v, uint3
 		return ui_heat(calltree_share(&v->calls, v->callers ? n->total : n->self));
 	if (func->kind == FUNC_KERNEL)
 		return ROLE_FLAME_4;
+	if (func_is_language(func->kind))
+		return ROLE_LANGUAGE;
 	if (v->coloring == COLOR_SIDE)
 		return ROLE_FLAME_1;
 	for (const char *c = func->module; *c; c++)
@@ -205,14 +207,14 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 		return;
 	}
 	snprintf(text, sizeof(text), "%s",
-		 !func			     ? ""
-		 : func->kind == FUNC_KERNEL ? "k "
-		 : func->kind == FUNC_INLINE ? "i "
-		 : func->kind == FUNC_JIT    ? "j "
-		 : func->kind == FUNC_END    ? "!"
-					     : "");
-	shortname_fit(g, name, width - 1 - grid_width(g, text), text + strlen(text),
-		      sizeof(text) - strlen(text));
+		 !func || strcmp(names_mark(func), "u") == 0 ? "" : names_mark(func));
+	if (text[0] && func->kind != FUNC_END)
+		strcat(text, " ");
+	at = width - 1 - grid_width(g, text);
+	if (func)
+		shortname_func(g, func, at, text + strlen(text), sizeof(text) - strlen(text));
+	else
+		shortname_fit(g, name, at, text + strlen(text), sizeof(text) - strlen(text));
 	at = box->from + 1 + grid_width(g, text);
 	if (v->coloring == COLOR_DIFF && width >= SHARE_MIN - 8) {
 		const struct delta delta = calltree_delta(&v->calls, box->node);

@@ -67,6 +67,13 @@ static const struct column *place_columns(const struct ui *ui, struct functable 
 {
 	memcpy(t->shown, columns_of(ui->scrub.diff), sizeof(t->shown));
 	config_place(&ui->config, VIEW_FUNCS, t->shown, FUNCTABLE_COLUMNS);
+	if (t->mark >= t->shown[FUNCTABLE_KIND].min)
+		t->shown[FUNCTABLE_KIND].min = t->shown[FUNCTABLE_KIND].max = t->mark + 1;
+	if (t->by_file) {
+		t->shown[FUNCTABLE_FUNC].title = "SOURCE FILE, OBJECT";
+		t->shown[FUNCTABLE_FUNC].name = "SOURCE FILE, OBJECT by name";
+		t->shown[FUNCTABLE_MODULE].sortable = SORTS_NOT;
+	}
 	t->shown[t->sorted].wanted = true;
 	return t->shown;
 }
@@ -99,10 +106,27 @@ void functable_free(struct functable *t)
 void functable_clear(struct functable *t)
 {
 	free(t->rows);
+	free(t->files);
 	t->rows = NULL;
+	t->files = NULL;
+	t->mark = 0;
 	t->list.count = 0;
 	t->samples = 0;
 	t->sources = false;
+}
+
+/* What stands for the file or object of a function, under the name of that. */
+static const struct profile_func *file_of(struct profile_func *file,
+					  const struct profile_func *func)
+{
+	if (!func->module[0])
+		return func;
+	*file = (struct profile_func){.name = func->module, .module = func->module};
+	file->kind =
+		func_is_language(func->kind) || func->kind == FUNC_KERNEL || func->kind == FUNC_JIT
+			? func->kind
+			: FUNC_USER;
+	return file;
 }
 
 int functable_load(struct functable *t, const struct profile *p, const struct query *q,
@@ -114,21 +138,32 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 	int err = query_funcs(p, q, &found, &count);
 
 	functable_clear(t);
+	t->by_file = q->by_module;
 	if (err)
 		return err;
 	t->rows = malloc((count + 1) * sizeof(*t->rows));
-	if (!t->rows)
+	if (q->by_module)
+		t->files = calloc(2 * count + 1, sizeof(*t->files));
+	if (!t->rows || (q->by_module && !t->files))
 		err = -ENOMEM;
 	names_renew(t->names);
 	for (size_t i = 0; !err && i < count; i++) {
 		uint64_t hash;
-		const struct profile_func *func;
+		const struct profile_func *func, *caller = NULL;
+		int mark;
 
 		func = names_get_hash(t->names, p, found[i].func, &hash);
-
+		if (found[i].caller != QUERY_NONE)
+			caller = names_get(t->names, p, found[i].caller);
 		if (!func) {
 			err = -ENOMEM;
 			break;
+		}
+		if (t->files) {
+			func = file_of(&t->files[2 * i], func);
+			hash = names_hash(func);
+			if (caller)
+				caller = file_of(&t->files[2 * i + 1], caller);
 		}
 		if (ui && !selection_keeps_func(ui, func))
 			continue;
@@ -139,10 +174,10 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 			.total = found[i].total,
 			.before = found[i].before,
 			.before_of = found[i].before_of,
-			.caller = found[i].caller == QUERY_NONE
-					  ? NULL
-					  : names_get(t->names, p, found[i].caller),
+			.caller = caller,
 		};
+		mark = (int)strlen(names_mark(func));
+		t->mark = mark > t->mark ? mark : t->mark;
 		t->sources |= func->file != NULL;
 	}
 	free(found);
@@ -276,14 +311,16 @@ static void cell_name(const struct functable_painter *p, const struct functable_
 	names_show(row->func, name, sizeof(name));
 	c->role = search_matches(p->ui, name)	? ROLE_MATCH
 		  : row->func->kind == FUNC_END ? ROLE_BROKEN
-						: ROLE_TEXT;
-	if (c->g && !p->t->scroll)
-		shortname_fit(c->g, name, c->width, c->text, sizeof(c->text));
+						: names_role(row->func, ROLE_TEXT);
+	if (c->g && !p->t->scroll && p->t->by_file)
+		shortname_path(c->g, name, c->width, c->text, sizeof(c->text));
+	else if (c->g && !p->t->scroll)
+		shortname_func(c->g, row->func, c->width, c->text, sizeof(c->text));
 	else
 		cell_say(c, "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
 }
 
-static void cell_caller(const struct functable_row *row, struct column_cell *c)
+static void cell_caller(const struct functable_row *row, bool by_file, struct column_cell *c)
 {
 	char name[NAME_SHOWN];
 
@@ -291,8 +328,10 @@ static void cell_caller(const struct functable_row *row, struct column_cell *c)
 		return;
 	names_show(row->caller, name, sizeof(name));
 	c->role = row->caller->kind == FUNC_END ? ROLE_BROKEN : ROLE_DIM;
-	if (c->g)
-		shortname_fit(c->g, name, c->width, c->text, sizeof(c->text));
+	if (c->g && by_file)
+		shortname_path(c->g, name, c->width, c->text, sizeof(c->text));
+	else if (c->g)
+		shortname_func(c->g, row->caller, c->width, c->text, sizeof(c->text));
 	else
 		cell_say(c, "%s", name);
 }
@@ -344,16 +383,9 @@ static void cell_text(const void *table, const void *from, int column, struct co
 				     share_of(row->self, p->t->most));
 		break;
 	case FUNCTABLE_KIND:
-		c->width = 1;
-		c->role = row->func->kind == FUNC_KERNEL ? ROLE_KERNEL
-			  : row->func->kind == FUNC_END	 ? ROLE_BROKEN
-							 : ROLE_USER;
-		cell_say(c, "%s",
-			 row->func->kind == FUNC_KERNEL	  ? "k"
-			 : row->func->kind == FUNC_INLINE ? "i"
-			 : row->func->kind == FUNC_JIT	  ? "j"
-			 : row->func->kind == FUNC_END	  ? "!"
-							  : "u");
+		c->role = names_mark_role(row->func);
+		cell_say(c, "%s", names_mark(row->func));
+		c->width = (int)strlen(c->text);
 		break;
 	case FUNCTABLE_FUNC:
 		c->width += c->last;
@@ -361,12 +393,12 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case FUNCTABLE_CALLER:
 		c->width += c->last;
-		cell_caller(row, c);
+		cell_caller(row, p->t->by_file, c);
 		break;
 	case FUNCTABLE_MODULE:
 		c->width += c->last;
 		c->role = ROLE_MODULE;
-		cell_say(c, "%s", row->func->module);
+		cell_say(c, "%s", names_module(row->func));
 		break;
 	case FUNCTABLE_SOURCE:
 		if (c->g)
@@ -389,7 +421,7 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 	if (rows < 1)
 		return;
 	columns_fit(shown, FUNCTABLE_COLUMNS, g->cols,
-		    (ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0) |
+		    (ui->hide_modules || t->by_file ? 1U << FUNCTABLE_MODULE : 0) |
 			    (t->sources && g->cols >= SOURCE_MIN ? 0 : 1U << FUNCTABLE_SOURCE) |
 			    config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
 		    width);
@@ -440,8 +472,10 @@ static int funcs_load(struct ui *ui, const struct profile *p)
 	struct functable *t = ui->state[VIEW_FUNCS];
 	struct query q;
 
-	if (ui_query(ui, p, &q))
+	if (ui_query(ui, p, &q)) {
+		q.by_module = ui->by_file && !ui->zoom.in_module;
 		return functable_load(t, p, &q, ui);
+	}
 	functable_clear(t);
 	return 0;
 }
@@ -489,15 +523,56 @@ static unsigned int funcs_sort_by(struct ui *ui, int column)
 	return UI_RESORT;
 }
 
+/* What has no meaning for a file, or does something else; 0: the action is none of these. */
+static unsigned int file_key(struct ui *ui, enum action action)
+{
+	const struct profile_func *file = functable_function(ui->state[VIEW_FUNCS]);
+
+	switch (action) {
+	case ACTION_CODE:
+		return file && file->module[0] ? ui_zoom_module(ui, file->module) : 0;
+	case ACTION_ANNOTATE:
+	case ACTION_BUTTERFLY:
+		ui_notice(ui, "that is of a function: Enter shows those of the file");
+		return UI_REDRAW;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int sum(struct ui *ui, bool by_file)
+{
+	ui->by_file = by_file;
+	ui_notice(ui, "%s",
+		  by_file && ui->zoom.in_module ? "by file, as soon as no module is zoomed into"
+		  : by_file ? "a row for each source file and object: Enter shows its functions"
+			    : "a row for each function");
+	return UI_RELOAD;
+}
+
+unsigned int funcs_sum(struct ui *ui, const char *by)
+{
+	if (strcmp(by, "file") != 0 && strcmp(by, "function") != 0) {
+		ui_notice(ui, "sum by what? :sum file, or :sum function");
+		return UI_REDRAW;
+	}
+	return sum(ui, by[1] == 'i') | ui_go(ui, VIEW_FUNCS);
+}
+
 static unsigned int funcs_key(struct ui *ui, enum action action)
 {
 	struct functable *t = ui->state[VIEW_FUNCS];
+	unsigned int flags;
 
 	if (list_move(&t->list, action)) {
 		hold(t);
 		return UI_REDRAW;
 	}
+	if (t->by_file && (flags = file_key(ui, action)))
+		return flags;
 	switch (action) {
+	case ACTION_SUM:
+		return sum(ui, !ui->by_file);
 	case ACTION_LEFT:
 		t->scroll -= t->scroll ? SCROLL_STEP : 0;
 		return UI_REDRAW;
@@ -566,8 +641,9 @@ static int funcs_plain(const struct ui *ui, struct plain_list *list)
 	char of[320];
 
 	ui_zoom_name(ui, of, sizeof(of));
-	snprintf(list->title, sizeof(list->title), "Functions of %s by %s, %% of %s", of,
-		 shown[t->sorted].title, plain_samples(t->samples));
+	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of %s",
+		 t->by_file ? "Source files and objects" : "Functions", of, shown[t->sorted].title,
+		 plain_samples(t->samples));
 	for (size_t i = 0; i < t->list.count; i++) {
 		const struct functable_row *from = &t->rows[i];
 		struct plain_row *row;

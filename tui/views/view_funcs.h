@@ -29,19 +29,22 @@ enum functable_column {
 };
 
 struct functable_row {
-	const struct profile_func *func; /* of names */
+	const struct profile_func *func; /* of names, or of files */
 	uint64_t hash;			 /* the same function in every refresh */
 	uint64_t self, total;
 	uint64_t before, before_of; /* self and all samples of the time before; 0: not compared */
-	const struct profile_func *caller; /* of names; NULL: none is known */
+	const struct profile_func *caller; /* likewise; NULL: none is known */
 };
 
 struct functable {
 	struct names *names;
 	struct functable_row *rows;
-	uint64_t samples; /* what 100 % is */
-	uint64_t most;	  /* self samples of the row that has most: what a full bar is */
-	bool sources;	  /* of some function the source line is known */
+	bool by_file; /* rows stand for source files and objects, which have their names */
+	struct profile_func *files; /* then: two for each row */
+	uint64_t samples;	    /* what 100 % is */
+	uint64_t most;		    /* self samples of the row that has most: what a full bar is */
+	bool sources;		    /* of some function the source line is known */
+	int mark;		    /* cells that the longest mark takes (names_mark) */
 	enum functable_column sorted;
 	bool inverted;
 	struct list list;
@@ -70,5 +73,8 @@ bool functable_details(const struct functable *t, bool source, struct grid *g, i
 /* `active`: the table has the cursor. */
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active);
+
+/* Funcs has rows by "file" or by "function" from now on. Returns enum ui_flags. */
+unsigned int funcs_sum(struct ui *ui, const char *by);
 
 #endif

@@ -71,7 +71,7 @@ static void a_wide_screen_has_two_columns(void **state)
 	press(t, "?");
 	row = screen_line(t, "This view: Procs");
 	assert_string_equal(row, " This view: Procs");
-	grid_resize(t->g, 50, 100);
+	grid_resize(t->g, 47, 100);
 	row = screen_line(t, "This view: Procs");
 	assert_true(strlen(row) > 50);
 	grid_resize(t->g, 200, 200);

@@ -331,13 +331,13 @@ static void long_answers_are_told_whole(void **state)
 
 	grid_resize(t->g, 24, 80);
 	type(t, ":set \t");
-	assert_shows(
-		t,
-		"\n refresh window seconds theme ascii mouse units syntax hide.procs hide.funcs\n"
-		"   hide.tree hide.callers hide.shards hide.unwind order.procs order.funcs\n : set");
+	assert_shows(t,
+		     "\n refresh window seconds theme ascii mouse units syntax frames hide.procs\n"
+		     "   hide.funcs hide.tree hide.callers hide.shards hide.unwind order.procs\n"
+		     "   order.funcs\n : set");
 	grid_resize(t->g, 15, 50);
 	assert_shows(t, "\n refresh window seconds theme ascii mouse units\n"
-			"   syntax hide.procs hide.funcs hide.tree hide.ca…\n : set");
+			"   syntax frames hide.procs hide.funcs hide.tree …\n : set");
 	grid_resize(t->g, 11, 50);
 	assert_shows(t, "\n refresh window seconds theme ascii mouse units s…\n : set");
 	type(t, "t");
@@ -383,7 +383,7 @@ static void setup_changes_settings(void **state)
 	assert_true(ui_key(t->ui, KEYCODE_RIGHT) & UI_THEME);
 	assert_shows(t, "< light >");
 	/* The first column of Procs that can be hidden. */
-	type(t, "jjjjjjj");
+	type(t, "jjjjjjjj");
 	assert_shows(t, "> [x] HISTORY");
 	type(t, " ");
 	assert_shows(t, "> [ ] HISTORY");
@@ -522,7 +522,7 @@ static void setup_moves_columns(void **state)
 
 	type(t, "o");
 	screen(t);
-	type(t, "jjjjjjjj");
+	type(t, "jjjjjjjjj");
 	assert_shows(t, "> [=] CPU%");
 	type(t, ">>");
 	assert_shows(t, "> [=] CPU%");
@@ -538,7 +538,7 @@ static void setup_moves_columns(void **state)
 	assert_true(text < strstr(screen(t), "CPU%"));
 	type(t, "o");
 	screen(t);
-	type(t, "jjjjjjjjjj<<<<<");
+	type(t, "jjjjjjjjjjj<<<<<");
 	assert_shows(t, "> [=] CPU%");
 	ui_key(t->ui, KEYCODE_ESCAPE);
 	assert_shows(t, "CPU%▼ LAST ");

@@ -114,16 +114,17 @@ static void a_click_takes_it_back(void **state)
 static void the_key_walks_through_them(void **state)
 {
 	static const char *const told[] = {"live again; F8 freezes", "F4 and Up bring it back",
-					   "J hides them again", "K hides them again",
-					   "nothing to take back"};
+					   "Y shows others",	     "J hides them again",
+					   "K hides them again",     "nothing to take back"};
 	struct typist *t = *state;
 
-	press(t, "2KJ\\nginx\nz");
+	press(t, "2KJY\\nginx\nz");
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		press(t, "r");
 		assert_shows(t, told[i]);
 	}
 	assert_false(t->ui->hide_kernel || t->ui->hide_inline || t->ui->frozen);
+	assert_int_equal(t->ui->frames, FRAMES_MERGED);
 	assert_false(t->ui->selection->filter.set);
 }
 

@@ -33,7 +33,7 @@ static void lines_mean_what_they_say(void **state)
 
 	(void)state;
 	parse(&c, "# mine\n\nrefresh = 2.5   # slow line\nwindow=total\ntheme = nord\nascii = yes\n"
-		  "mouse = no\nunits = machine\nhide.procs = user, CONTAINER\n"
+		  "mouse = no\nunits = machine\nframes = language\nhide.procs = user, CONTAINER\n"
 		  "key F5 = flip\nkey # = zero\nkey = = quit\nkey x = none\n");
 	assert_string_equal(warnings, "");
 	assert_true(c.refresh > 2.49 && c.refresh < 2.51);
@@ -42,6 +42,7 @@ static void lines_mean_what_they_say(void **state)
 	assert_true(c.ascii);
 	assert_true(c.no_mouse);
 	assert_int_equal(c.units, UNITS_MACHINE);
+	assert_int_equal(c.frames, FRAMES_LANGUAGE);
 	assert_true(config_hides(&c, VIEW_PROCS, "USER"));
 	assert_true(config_hides(&c, VIEW_PROCS, "CONTAINER, UNIT"));
 	assert_false(config_hides(&c, VIEW_PROCS, "THR"));
@@ -71,6 +72,9 @@ static void wrong_lines_are_named_with_their_number(void **state)
 	assert_int_equal(nwarnings, 8);
 	assert_true(c.refresh == 0);
 	assert_string_equal(c.theme, "");
+	parse(&c, "frames = none\n");
+	assert_non_null(strstr(warnings, "line 1: frames: 'none' is not merged, all or language"));
+	assert_int_equal(c.frames, FRAMES_MERGED);
 	parse(&c, "theme = x/../y\n");
 	assert_non_null(strstr(warnings, "line 1: theme: 'x/../y' is not the name of a theme"));
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tui/screen/grid.h"
+#include "tui/profile/profile.h"
 #include "tui/ui/shortname.h"
 
 static const struct {
@@ -201,6 +202,64 @@ static void a_long_name_is_cut(void **state)
 	assert_int_equal(grid_width(grid, shown(name, 40)), 40);
 }
 
+/* By hand: a part with its separator stands behind the ellipsis if it fits. */
+static void languages_keep_their_end(void **state)
+{
+	static const struct {
+		enum func_kind kind;
+		const char *name;
+		int cells;
+		const char *shown;
+	} cases[] = {
+		{FUNC_PYTHON, "outer.<locals>.inner", 20, "outer.<locals>.inner"},
+		{FUNC_PYTHON, "outer.<locals>.inner", 19, "….<locals>.inner"},
+		{FUNC_PYTHON, "outer.<locals>.inner", 15, "….inner"},
+		{FUNC_PYTHON, "outer.<locals>.inner", 7, "….inner"},
+		{FUNC_PYTHON, "outer.<locals>.inner", 5, "…nner"},
+		{FUNC_PYTHON, "<module>", 8, "<module>"},
+		{FUNC_PYTHON, "<module>", 5, "…ule>"},
+		{FUNC_PYTHON, "Thing.<lambda>", 12, "….<lambda>"},
+		{FUNC_PYTHON, "Größe.berechne_größe", 18, "….berechne_größe"},
+		{FUNC_PYTHON, "类.方法", 7, "类.方法"},
+		{FUNC_PYTHON, "类.方法", 6, "….方法"},
+		{FUNC_PYTHON, "类.方法", 4, "…法"},
+		{FUNC_PHP, "App\\Http\\Kernel::handle", 20, "…\\Kernel::handle"},
+		{FUNC_RUBY, "Foo::Bar#baz", 6, "…#baz"},
+		{FUNC_JAVA, "com.foo.Bar.baz", 10, "….Bar.baz"},
+		{FUNC_JS, "f", 0, ""},
+		{FUNC_USER, "copy_folio_from_iter_atomic", 18, "copy_folio_from_i…"},
+		{FUNC_USER, "v8::internal::LookupKey<v8::String>", 25, "v8::…::LookupKey<…>"},
+		{FUNC_END, "no table for pc", 14, "[unwind: no t…"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct profile_func func = {
+			.name = cases[i].name, .module = "", .kind = cases[i].kind};
+		char text[SHORTNAME_MAX];
+
+		shortname_func(grid, &func, cases[i].cells, text, sizeof(text));
+		assert_string_equal(text, cases[i].shown);
+	}
+}
+
+static void paths_keep_their_end(void **state)
+{
+	char text[SHORTNAME_MAX];
+
+	(void)state;
+	shortname_path(grid, "/usr/lib/python3/json.py", 24, text, sizeof(text));
+	assert_string_equal(text, "/usr/lib/python3/json.py");
+	shortname_path(grid, "/usr/lib/python3/json.py", 23, text, sizeof(text));
+	assert_string_equal(text, "…/lib/python3/json.py");
+	shortname_path(grid, "/usr/lib/python3/json.py", 19, text, sizeof(text));
+	assert_string_equal(text, "…/python3/json.py");
+	shortname_path(grid, "/usr/lib/python3/json.py", 5, text, sizeof(text));
+	assert_string_equal(text, "…n.py");
+	shortname_path(grid, "libpython3.11.so.1.0", 10, text, sizeof(text));
+	assert_string_equal(text, "libpython…");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +269,8 @@ int main(void)
 		cmocka_unit_test(characters_stay_whole),
 		cmocka_unit_test(the_end_stays),
 		cmocka_unit_test(a_long_name_is_cut),
+		cmocka_unit_test(languages_keep_their_end),
+		cmocka_unit_test(paths_keep_their_end),
 	};
 
 	if (!setlocale(LC_ALL, "C.UTF-8"))
