@@ -5,6 +5,7 @@
  * Covers: tui/views/view_funcs.c tui/views/tree_draw.c tui/views/treerun.c tui/views/view_flame.c
  * Covers: tui/views/butterfly_draw.c tui/views/procline.c tui/views/annotate.c
  * Covers: tui/ui/names.c tui/ui/filter.c tui/ui/chips.c tui/ui/plain_list.c
+ * Covers: tui/ui/header_timeline.c tui/app/user_files.c
  * Covers: tui/ui/framedetails.c tui/app/actions.c tui/app/cmdline.c tui/profile/language.c
  */
 #include <locale.h>
@@ -16,6 +17,8 @@
 #include "tests/support/languages.h"
 #include "tests/support/screens.h"
 #include "tui/app/dispatch.h"
+#include "tui/app/user_files.h"
+#include "tui/export/folded.h"
 #include "tui/ui/names.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
@@ -123,6 +126,42 @@ static void frozen_views_change_as_well(void **state)
 	assert_shows(t, "Thing.method");
 	type(t, "Y");
 	assert_shows(t, "sha256_update");
+}
+
+/* The timeline is that of the paths that the filter keeps in this mode. */
+static void the_timeline_counts_again(void **state)
+{
+	struct typist *t = *state;
+
+	type(t, "3\\func:eval_frame\n");
+	assert_shows(t, "the filter keeps none");
+	assert_hides(t, "█ now");
+	type(t, "Y");
+	assert_shows(t, "█ now");
+	type(t, "Y");
+	assert_shows(t, "the filter keeps none");
+	assert_hides(t, "█ now");
+}
+
+/* What w writes has the frames of the screen. */
+static void files_have_the_mode(void **state)
+{
+	struct typist *t = *state;
+	struct profile *copy;
+	struct folded folded;
+	struct query q;
+
+	type(t, "2YY");
+	assert_int_equal(user_files_copy(t->ui, &copy, &q), 0);
+	assert_int_equal(q.frames, FRAMES_LANGUAGE);
+	profile_lock(copy);
+	assert_int_equal(folded_read(&folded, copy, &q), 0);
+	profile_unlock(copy);
+	assert_int_equal(folded.lines[0].count, 50);
+	assert_int_equal(folded.lines[0].length,
+			 strlen("python3;<module>_[py];main_[py];Thing.method_[py]"));
+	folded_free(&folded);
+	profile_free(copy);
 }
 
 static void each_language_has_a_mark(void **state)
@@ -348,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(modes_are_as_expected),	   CASE(modes_are_chosen),
 		CASE(frozen_views_change_as_well), CASE(each_language_has_a_mark),
+		CASE(the_timeline_counts_again),   CASE(files_have_the_mode),
 		CASE(names_say_what_they_are),	   CASE(runs_have_the_mark_of_all),
 		CASE(names_keep_their_end),	   CASE(funcs_sum_by_file),
 		CASE(filters_know_languages),	   CASE(lists_say_the_mode),
