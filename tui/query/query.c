@@ -180,11 +180,11 @@ bool query_shows_frame(const struct profile *p, const struct query *q,
 		return false;
 	if (!stack->language || q->frames == FRAMES_ALL)
 		return true;
+	if (q->frames == FRAMES_LANGUAGE)
+		return func_is_language(kind) || kind == FUNC_END;
 	/* An inlined call goes with the function that it is in. */
 	while (kind == FUNC_INLINE && frame)
 		kind = func_at(p, stack->frames[--frame])->func.kind;
-	if (q->frames == FRAMES_LANGUAGE)
-		return func_is_language(kind) || kind == FUNC_END;
 	return kind != FUNC_EVAL;
 }
 
