@@ -19,6 +19,7 @@ static const struct glossary_entry entries[] = {
 	{"SMP/s", IN_PROCS | IN_UNWIND,
 	 "samples a second; of another event their share of how often it happened: FLT/s, faults"},
 	{"ON CPU", IN_PROCS, "where it was sampled, the most first (W turns this on)"},
+	{"GIL%", IN_PROCS, "part of its samples in which a thread holds its interpreter's lock"},
 	{"UNWOUND", IN_PROCS, "part of its stacks that were walked to the outermost function"},
 	{"HOTTEST FUNCTION", IN_PROCS, "where most of its samples ended"},
 	{"CONTAINER, UNIT", IN_PROCS, "the container or systemd unit it belongs to"},

@@ -49,9 +49,19 @@ struct profile_func {
 	unsigned int line;
 };
 
+/* The lock of an interpreter that lets one of its threads run at a time (Python's GIL). */
+enum stack_lock {
+	STACK_LOCK_NONE, /* there is none, or nothing is known of it */
+	STACK_LOCK_HELD, /* by the thread */
+	STACK_LOCK_WAITS,
+	STACK_LOCK_RELEASED, /* the thread runs code that does not need it */
+	STACK_LOCKS,
+};
+
 struct profile_stack {
 	bool kernel;
 	bool complete; /* user stack: the walk reached the outermost frame */
+	enum stack_lock lock;
 	bool language; /* it has a frame of an interpreted language; profile_stack_new sets it */
 	uint32_t nframes;
 	const uint32_t

@@ -90,7 +90,9 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 
 uint32_t profile_stack_hash(const struct profile_stack *stack)
 {
-	uint64_t hash = idtable_mix(stack->nframes, (uint64_t)stack->kernel << 1 | stack->complete);
+	uint64_t hash =
+		idtable_mix(stack->nframes, (uint64_t)stack->lock << 2 |
+						    (uint64_t)stack->kernel << 1 | stack->complete);
 
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		hash = idtable_mix(hash, stack->frames[i]);
@@ -137,7 +139,7 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 		const struct profile_stack *old = &stack_at(p, id)->stack;
 
 		if (old->nframes == stack->nframes && old->kernel == stack->kernel &&
-		    old->complete == stack->complete &&
+		    old->complete == stack->complete && old->lock == stack->lock &&
 		    same_words(old->frames, stack->frames, bytes) &&
 		    same_words(old->sites, stack->sites, bytes)) {
 			pool_get(&p->stacks, id);

@@ -71,6 +71,7 @@ static int count_cell(const struct profile_cell *raw, void *arg)
 		row->kernel_samples += cell.count;
 	if (raw->ustack != PROFILE_NO_STACK) {
 		row->walks += cell.count;
+		row->locks[stack_at(list->p, raw->ustack)->stack.lock] += cell.count;
 		if (stack_at(list->p, raw->ustack)->stack.complete)
 			row->complete += cell.count;
 	}

@@ -176,6 +176,7 @@ static bool add_cell(struct threads *t, const struct run *run, const struct prof
 	row->kernel_samples += raw->kstack != PROFILE_NO_STACK ? cell.count : 0;
 	if (raw->ustack != PROFILE_NO_STACK) {
 		row->walks += cell.count;
+		row->locks[stack_at(t->p, raw->ustack)->stack.lock] += cell.count;
 		row->complete += is_complete(t, raw->ustack) ? cell.count : 0;
 	}
 	add_leaf(t, &cell);

@@ -58,6 +58,7 @@ enum session_record {
 
 #define SESSION_STACK_KERNEL   1u
 #define SESSION_STACK_COMPLETE 2u
+#define SESSION_STACK_LOCK     4u /* times enum stack_lock */
 
 #define SESSION_PROC_ATTACHED 1u
 #define SESSION_PROC_EXITED   2u

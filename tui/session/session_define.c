@@ -295,7 +295,8 @@ int64_t session_definer_stack(struct session_definer *d, const struct profile *p
 	if (again)
 		bytes_put_number(&d->record, known->id);
 	bytes_put_number(&d->record, (stack->kernel ? SESSION_STACK_KERNEL : 0) |
-					     (stack->complete ? SESSION_STACK_COMPLETE : 0));
+					     (stack->complete ? SESSION_STACK_COMPLETE : 0) |
+					     stack->lock * SESSION_STACK_LOCK);
 	bytes_put_number(&d->record, stack->place);
 	bytes_put_number(&d->record, stack->nframes);
 	for (uint32_t i = 0; i < stack->nframes; i++)

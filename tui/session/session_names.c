@@ -404,6 +404,7 @@ struct profile_stack session_names_stack(const struct session_names *n, uint32_t
 	return (struct profile_stack){
 		.kernel = stack->flags & SESSION_STACK_KERNEL,
 		.complete = stack->flags & SESSION_STACK_COMPLETE,
+		.lock = stack->flags / SESSION_STACK_LOCK % STACK_LOCKS,
 		.nframes = stack->nframes,
 		.frames = stack->nframes ? AT(n, FRAMES, uint32_t, stack->frames) : NULL,
 		.place = stack->place};

@@ -245,10 +245,14 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool complete)
+static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool complete,
+		      enum stack_lock lock)
 {
-	struct profile_stack stack = {
-		.kernel = kernel, .complete = complete, .nframes = count, .frames = r->ids};
+	struct profile_stack stack = {.kernel = kernel,
+				      .complete = complete,
+				      .lock = lock,
+				      .nframes = count,
+				      .frames = r->ids};
 	int64_t id = 0;
 
 	if (count > !complete)
@@ -340,6 +344,26 @@ static void note_eval(struct frame_name *frame, struct resolver_doubt *doubt)
 	frame->waits = false;
 }
 
+/*
+ * A thread without the lock waits for it where the interpreter's own functions say so: take_gil,
+ * or what calls it from outside, as far as these have names.
+ */
+static enum stack_lock lock_of(const struct resolver *r, const struct language_stack *language,
+			       uint32_t count)
+{
+	static const char *const takers[] = {"take_gil", "PyEval_RestoreThread",
+					     "PyEval_AcquireThread", "PyGILState_Ensure",
+					     "_PyThreadState_Attach"};
+
+	if (language->lock != LANGUAGE_RELEASED)
+		return language->lock == LANGUAGE_HOLDS ? STACK_LOCK_HELD : STACK_LOCK_NONE;
+	while (count-- > 0 && !func_is_language(r->frames[count].kind))
+		for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
+			if (!strcmp(r->frames[count].name, takers[i]))
+				return STACK_LOCK_WAITS;
+	return STACK_LOCK_RELEASED;
+}
+
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      const struct language_stack *language, struct resolver_doubt *doubt)
 {
@@ -372,7 +396,8 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 			note_eval(&r->frames[count], doubt);
 		count = add_inlined(r, calls, count, own, n + left);
 	}
-	return intern(r, count, false, walk_is_complete(rec->reason));
+	return intern(r, count, false, walk_is_complete(rec->reason),
+		      language ? lock_of(r, language, count) : STACK_LOCK_NONE);
 }
 
 void resolver_seen(struct resolver *r, const struct stack_record *rec)
@@ -652,11 +677,11 @@ int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec)
 	for (uint32_t i = 0; i < n; i++)
 		r->frames[n - 1 - i] = (struct frame_name){
 			.kind = FUNC_KERNEL, .name = r->ksym[i].name, .module = r->ksym[i].module};
-	return intern(r, n, true, true);
+	return intern(r, n, true, true, STACK_LOCK_NONE);
 }
 
 int64_t resolver_lost(struct resolver *r, bool kernel)
 {
 	r->frames[0] = end_name(CAUSE_STACK_LOST);
-	return intern(r, 1, kernel, false);
+	return intern(r, 1, kernel, false, STACK_LOCK_NONE);
 }

@@ -224,6 +224,23 @@ static void cell_kernel(const struct procs_row *row, struct column_cell *c)
 		cell_say(c, "-");
 }
 
+/* Of the samples in which the interpreter's lock is known. */
+static void cell_lock(const struct procs_row *row, struct column_cell *c)
+{
+	const uint64_t *locks = row->data.locks;
+	const uint64_t all =
+		locks[STACK_LOCK_HELD] + locks[STACK_LOCK_WAITS] + locks[STACK_LOCK_RELEASED];
+
+	c->role = ROLE_LANGUAGE;
+	if (c->g && all)
+		cell_say(c, "%.0f", percent_of(locks[STACK_LOCK_HELD], all));
+	else if (all)
+		cell_say(c, "GIL held %.0f %%, waiting %.0f %%, released %.0f %%",
+			 percent_of(locks[STACK_LOCK_HELD], all),
+			 percent_of(locks[STACK_LOCK_WAITS], all),
+			 percent_of(locks[STACK_LOCK_RELEASED], all));
+}
+
 static void cell_unwound(const struct procs_row *row, struct column_cell *c)
 {
 	double part = row->data.walks ? (double)row->data.complete / (double)row->data.walks : 1;
@@ -279,6 +296,9 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 		break;
 	case PROCS_UNWOUND:
 		cell_unwound(row, c);
+		break;
+	case PROCS_LOCK:
+		cell_lock(row, c);
 		break;
 	case PROCS_HOTTEST:
 		cell_hottest(ui, row, c);

@@ -435,6 +435,8 @@ static double number(enum procs_column column, const struct procs_row *row)
 		return ratio(row->whole->kernel_samples, row->whole->samples);
 	case PROCS_UNWOUND: /* the broken ones first: they are looked for */
 		return -ratio(row->whole->complete, row->whole->walks);
+	case PROCS_LOCK:
+		return ratio(row->whole->locks[STACK_LOCK_HELD], row->whole->samples);
 	case PROCS_USER:
 	case PROCS_HOTTEST:
 	case PROCS_GROUP:

@@ -59,6 +59,14 @@ static bool shows_groups(const struct procs *v)
 	return false;
 }
 
+static bool shows_locks(const struct procs *v)
+{
+	for (size_t i = 0; i < v->list.count; i++)
+		if (v->rows.row[i].data.locks[STACK_LOCK_NONE] < v->rows.row[i].data.walks)
+			return true;
+	return false;
+}
+
 /* The time that the bars of the histories cover, in place of the column's title. */
 static void draw_span(const struct ui *ui, const struct procs *v, struct grid *g, int row,
 		      const int *width)
@@ -104,6 +112,8 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
+	if (!shows_locks(v))
+		hidden |= 1U << PROCS_LOCK;
 	/* The change says more than the last seconds, where there is not room for both. */
 	if (!ui->scrub.diff)
 		hidden |= 1U << PROCS_CHANGE;
@@ -191,6 +201,7 @@ static void draw_between(const struct ui *ui, const struct procs *v, struct grid
 	if (end - grid_width(g, of) - grid_width(g, range) - 5 >= g->cols * 2 / 5)
 		end = rule_put(g, row, end, ROLE_DIM, of);
 	end = rule_put(g, row, end, ROLE_DIM, range);
+	end = rule_put(g, row, end, ROLE_LANGUAGE, v->locks);
 	draw_whose(ui, v, g, row, end);
 }
 

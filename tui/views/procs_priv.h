@@ -23,6 +23,7 @@ struct procs {
 	double scale;	   /* of rates: how often the event happened for each sample */
 	int scroll_max;	   /* up to which the commands that are seen have more to show */
 	struct functable *below;
+	char locks[160]; /* who holds the lock of the interpreter; "": not known */
 	struct column columns[PROCS_COLUMNS]; /* by what the event's samples are shares of */
 	uint64_t slices;		      /* when the rows were made */
 	bool moved;			      /* only the cursor was, since */

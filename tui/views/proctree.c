@@ -171,6 +171,8 @@ static void add_up(struct proc_row *to, const struct proc_row *from)
 	to->kernel_samples += from->kernel_samples;
 	to->walks += from->walks;
 	to->complete += from->complete;
+	for (int i = 0; i < STACK_LOCKS; i++)
+		to->locks[i] += from->locks[i];
 	to->cpu_percent += from->cpu_percent;
 	to->rate += from->rate;
 	if (from->before_cpu >= 0)

@@ -17,6 +17,7 @@
 #include "tui/ui/plain_list.h"
 #include "tui/profile/units.h"
 #include "tui/ui/selection.h"
+#include "tui/util/share.h"
 
 /* What answers the first question stands on the narrowest screen, the rest as width comes. */
 const struct column procs_default[PROCS_COLUMNS] = {
@@ -31,6 +32,8 @@ const struct column procs_default[PROCS_COLUMNS] = {
 	[PROCS_UNWOUND] =
 		COLUMN("UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks",
 		       "%s % of its stacks complete", .rank = 4, .from = 100),
+	[PROCS_LOCK] = COLUMN("GIL%", 5, 5, 0, true, false, SORTS_DOWN,
+			      "GIL%: holds the interpreter's lock", "%s", .rank = 3),
 	[PROCS_PID] = COLUMN("PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""),
 	[PROCS_USER] = COLUMN("USER", 8, 11, 0, false, false, SORTS_UP, "USER", "", .rank = 5,
 			      .from = 100),
@@ -211,6 +214,63 @@ static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
 	return err;
 }
 
+#define HOLDERS 3 /* threads that are named */
+
+static int by_holding(const void *a, const void *b)
+{
+	const struct proc_row *x = a, *y = b;
+
+	return ORDER(y->locks[STACK_LOCK_HELD], x->locks[STACK_LOCK_HELD]);
+}
+
+/* Adds "TEXT 12%" unless it is 0. */
+static void tell_share(struct procs *v, const char *text, uint64_t part, uint64_t all)
+{
+	const size_t at = strlen(v->locks);
+
+	if (part)
+		snprintf(v->locks + at, sizeof(v->locks) - at, "%s%s %.0f%%",
+			 at ? ", " : "GIL: ", text, percent_of(part, all));
+}
+
+/* Many threads have the name of their process. */
+static void thread_name(const struct profile_proc *proc, uint32_t tid, const char *comm,
+			char to[16])
+{
+	if (tid == (uint32_t)proc->pid)
+		snprintf(to, 16, "main");
+	else if (!strcmp(comm, proc->comm))
+		snprintf(to, 16, "%u", tid);
+	else
+		snprintf(to, 16, "%s", comm);
+}
+
+/* Which threads hold the lock of the process's interpreter, which is said in the rule below. */
+static void load_locks(struct procs *v, const struct profile *p, const struct query *of)
+{
+	const struct procs_row *chosen = &v->rows.row[v->list.cursor];
+	const uint64_t *locks = chosen->data.locks;
+	const uint64_t all =
+		locks[STACK_LOCK_HELD] + locks[STACK_LOCK_WAITS] + locks[STACK_LOCK_RELEASED];
+	struct query q = *of;
+	struct proc_row *rows;
+	char name[16];
+	size_t n;
+
+	v->locks[0] = '\0';
+	q.threads = true;
+	if (!all || v->tid || query_procs(p, &q, &rows, &n))
+		return;
+	qsort(rows, n, sizeof(*rows), by_holding);
+	for (size_t i = 0; i < n && i < HOLDERS; i++) {
+		thread_name(chosen->proc, rows[i].tid, query_thread(p, q.proc, rows[i].tid), name);
+		tell_share(v, name, rows[i].locks[STACK_LOCK_HELD], all);
+	}
+	free(rows);
+	tell_share(v, "waiting", locks[STACK_LOCK_WAITS], all);
+	tell_share(v, "released", locks[STACK_LOCK_RELEASED], all);
+}
+
 static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 {
 	const struct filter *filter = &ui->selection->filter;
@@ -218,6 +278,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 	struct sample_filter thread = {0};
 	int err;
 
+	v->locks[0] = '\0';
 	if (ui->grouping == GROUP_CPU && v->list.count)
 		return load_cpu(ui, v, p);
 	if (v->list.count && procs_counts_several(v, &v->rows.row[v->list.cursor]))
@@ -235,6 +296,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 		functable_clear(v->below);
 		return 0;
 	}
+	load_locks(v, p, &q);
 	/* Without a column the filter is about processes here. */
 	return functable_load(v->below, p, &q, filter->of == FILTER_OF_FUNC ? ui : NULL);
 }
