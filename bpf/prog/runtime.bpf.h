@@ -59,6 +59,8 @@ _Static_assert(offsetof(struct runtime_state, frames) - offsetof(struct runtime_
 _Static_assert(offsetof(struct runtime_state, table) - offsetof(struct runtime_state, method) ==
 		       sizeof(struct method_record),
 	       "the record is method and table");
+_Static_assert(PYTHON_READ_MAX < LANGUAGE_OBJECT && PYTHON_READ_MAX <= LANGUAGE_WINDOW,
+	       "object_read and window_hold read all of a structure");
 _Static_assert(sizeof(struct runtime_state) <= 32768, "a per-CPU map value is at most 32 KiB");
 
 struct {

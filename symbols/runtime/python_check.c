@@ -15,7 +15,7 @@
 #define INTERPS_MAX	8u
 #define THREADS_MAX	64u
 #define FRAMES_MAX	256u
-#define OBJECT_MAX	512u
+#define OBJECT_MAX	PYTHON_READ_MAX
 #define TABLE_MAX	8192u
 #define TEXT_MAX	256u
 #define PID_MAX		(1u << 22)

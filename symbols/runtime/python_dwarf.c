@@ -34,7 +34,6 @@
 enum type {
 	TYPE_RUNTIME,
 	TYPE_INTERP,
-	TYPE_GIL,
 	TYPE_THREAD,
 	TYPE_CFRAME,
 	TYPE_FRAME_OBJECT,
@@ -57,7 +56,6 @@ static const struct {
 } types[] = {
 	[TYPE_RUNTIME] = {"pyruntimestate", {NULL, NULL}},
 	[TYPE_INTERP] = {"_is", {NULL, NULL}},
-	[TYPE_GIL] = {"_gil_runtime_state", {NULL, NULL}},
 	[TYPE_THREAD] = {"_ts", {NULL, NULL}},
 	[TYPE_CFRAME] = {"_PyCFrame", {NULL, NULL}},
 	[TYPE_FRAME_OBJECT] = {"_frame", {NULL, NULL}},
@@ -77,20 +75,16 @@ static const struct {
 	uint8_t type;
 	const char *path; /* members, each in the one in front; NULL: the size of the structure */
 } wanted[] = {
-	{FIELD(runtime_key), 8, 11, TYPE_RUNTIME, "gilstate.autoTSSkey._key"},
-	{FIELD(runtime_key), 12, 14, TYPE_RUNTIME, "autoTSSkey._key"},
 	{FIELD(runtime_current), 8, 11, TYPE_RUNTIME, "gilstate.tstate_current"},
 	{FIELD(runtime_interps), 8, 15, TYPE_RUNTIME, "interpreters.head"},
 	{FIELD(interp_next), 8, 15, TYPE_INTERP, "next"},
 	{FIELD(interp_threads), 8, 10, TYPE_INTERP, "tstate_head"},
 	{FIELD(interp_threads), 11, 15, TYPE_INTERP, "threads.head"},
-	{FIELD(interp_gil), 12, 15, TYPE_INTERP, "ceval.gil"},
-	{FIELD(gil_holder), 12, 15, TYPE_GIL, "last_holder"},
-	{FIELD(gil_locked), 12, 15, TYPE_GIL, "locked"},
 	{FIELD(tstate_next), 8, 15, TYPE_THREAD, "next"},
 	{FIELD(tstate_interp), 8, 15, TYPE_THREAD, "interp"},
 	{FIELD(tstate_thread), 8, 15, TYPE_THREAD, "thread_id"},
 	{FIELD(tstate_native), 11, 15, TYPE_THREAD, "native_thread_id"},
+	{FIELD(tstate_status), 12, 15, TYPE_THREAD, "_status"},
 	{FIELD(tstate_cframe), 11, 12, TYPE_THREAD, "cframe"},
 	{FIELD(tstate_frame), 8, 10, TYPE_THREAD, "frame"},
 	{FIELD(tstate_frame), 11, 12, TYPE_CFRAME, "current_frame"},

@@ -38,16 +38,15 @@ static void field_set(struct python_layout *l, size_t field, __u32 value)
 /* --- what each version has ------------------------------------------------------------------- */
 
 #define STATE_MAX  (1u << 20) /* bytes of _PyRuntimeState and PyInterpreterState */
-#define THREAD_MAX 4096u
-#define FRAME_MAX  512u
-#define CODE_MAX   512u
+#define STRUCT_MAX 4096u
 #define OBJECT_MAX 256u
 
 enum part { PART_STATE, PART_THREAD, PART_FRAME, PART_CODE, PART_OBJECT };
 
 static const __u32 part_max[] = {
-	[PART_STATE] = STATE_MAX, [PART_THREAD] = THREAD_MAX, [PART_FRAME] = FRAME_MAX,
-	[PART_CODE] = CODE_MAX,	  [PART_OBJECT] = OBJECT_MAX,
+	[PART_STATE] = STATE_MAX,	[PART_THREAD] = PYTHON_READ_MAX,
+	[PART_FRAME] = PYTHON_READ_MAX, [PART_CODE] = PYTHON_READ_MAX,
+	[PART_OBJECT] = OBJECT_MAX,
 };
 
 static const struct layout_member {
@@ -58,14 +57,10 @@ static const struct layout_member {
 	uint8_t last;
 	bool zero; /* 0 is a possible offset */
 } members[] = {
-	{FIELD(runtime_key), PART_STATE, 4, 8, 14, false},
 	{FIELD(runtime_current), PART_STATE, 8, 8, 11, false},
 	{FIELD(runtime_interps), PART_STATE, 8, 8, 15, false},
 	{FIELD(interp_next), PART_STATE, 8, 8, 15, true},
 	{FIELD(interp_threads), PART_STATE, 8, 8, 15, false},
-	{FIELD(interp_gil), PART_STATE, 8, 12, 15, false},
-	{FIELD(gil_holder), PART_OBJECT, 8, 12, 15, true},
-	{FIELD(gil_locked), PART_OBJECT, 4, 12, 15, false},
 	{FIELD(tstate_next), PART_THREAD, 8, 8, 15, false},
 	{FIELD(tstate_interp), PART_THREAD, 8, 8, 15, false},
 	{FIELD(tstate_thread), PART_THREAD, 8, 8, 15, false},
@@ -154,6 +149,15 @@ void python_layout_measure(struct python_layout *l)
 	l->code_head = code_head(l);
 }
 
+/* Members are inside of what is read; part_max bounds that. */
+static bool is_measured(const struct python_layout *l)
+{
+	struct python_layout measured = *l;
+
+	python_layout_measure(&measured);
+	return !memcmp(l, &measured, sizeof(measured));
+}
+
 bool python_layout_is_sane(const struct python_layout *l)
 {
 	unsigned int minor = minor_of(l->version);
@@ -170,8 +174,7 @@ bool python_layout_is_sane(const struct python_layout *l)
 	for (size_t i = 0; i < MEMBERS; i++)
 		if (!seen[members[i].field / sizeof(__u32)] && field_get(l, members[i].field))
 			return false;
-	return l->frame_size >= part_size(l, PART_FRAME) && l->frame_size <= FRAME_MAX &&
-	       l->code_size >= part_size(l, PART_CODE) && l->code_size <= CODE_MAX;
+	return is_measured(l);
 }
 
 /* --- our table ------------------------------------------------------------------------------- */
@@ -185,31 +188,24 @@ bool python_layout_is_sane(const struct python_layout *l)
 	.object_type = 8, .type_name = 24, .bytes_size = 16, .bytes_data = 32, .text_length = 16,  \
 	.text_state = 32, .text_ascii = (ascii), .text_compact = (compact)
 
-/*
- * Up to 3.12 all of it, then what _PyRuntime does not tell. runtime_key follows runtime_interps at
- * a constant distance, which is what stands here from 3.13 on: the offsets before it may differ.
- */
+/* Up to 3.12 all of it, then what _PyRuntime does not tell. */
 static const struct python_layout known[MINOR_LAST - MINOR_FIRST + 1] = {
-	[8 - MINOR_FIRST] = {.runtime_key = 1396,
-			     .runtime_current = 1368,
+	[8 - MINOR_FIRST] = {.runtime_current = 1368,
 			     .runtime_interps = 32,
 			     .interp_threads = 8,
 			     FRAME_OBJECT(104),
 			     OBJECTS(48, 72)},
-	[9 - MINOR_FIRST] = {.runtime_key = 588,
-			     .runtime_current = 568,
+	[9 - MINOR_FIRST] = {.runtime_current = 568,
 			     .runtime_interps = 32,
 			     .interp_threads = 8,
 			     FRAME_OBJECT(104),
 			     OBJECTS(48, 72)},
-	[10 - MINOR_FIRST] = {.runtime_key = 588,
-			      .runtime_current = 568,
+	[10 - MINOR_FIRST] = {.runtime_current = 568,
 			      .runtime_interps = 32,
 			      .interp_threads = 8,
 			      FRAME_OBJECT(96),
 			      OBJECTS(48, 72)},
-	[11 - MINOR_FIRST] = {.runtime_key = 596,
-			      .runtime_current = 576,
+	[11 - MINOR_FIRST] = {.runtime_current = 576,
 			      .runtime_interps = 40,
 			      .interp_threads = 16,
 			      .tstate_next = 8,
@@ -235,17 +231,13 @@ static const struct python_layout known[MINOR_LAST - MINOR_FIRST + 1] = {
 			      .code_nlocalsplus = 76,
 			      .code_stacksize = 68,
 			      OBJECTS(48, 72)},
-	[12 - MINOR_FIRST] = {.tstate_status = 24,
-			      .runtime_key = 1548,
-			      .runtime_interps = 40,
+	[12 - MINOR_FIRST] = {.runtime_interps = 40,
 			      .interp_threads = 72,
-			      .interp_gil = 384,
-			      .gil_holder = 8,
-			      .gil_locked = 16,
 			      .tstate_next = 8,
 			      .tstate_interp = 16,
 			      .tstate_thread = 136,
 			      .tstate_native = 144,
+			      .tstate_status = 24,
 			      .tstate_cframe = 56,
 			      .cframe_previous = 8,
 			      .tstate_top = 240,
@@ -261,15 +253,9 @@ static const struct python_layout known[MINOR_LAST - MINOR_FIRST + 1] = {
 			      .code_start = 192,
 			      .code_framesize = 76,
 			      OBJECTS(40, 56)},
-	[13 - MINOR_FIRST] = {.tstate_status = 32,
-			      .runtime_key = 1532,
-			      .code_framesize = 76,
-			      .text_compact = 56},
-	[14 - MINOR_FIRST] = {.tstate_status = 32,
-			      .runtime_key = 1532,
-			      .code_framesize = 76,
-			      .text_compact = 56},
-	[15 - MINOR_FIRST] = {.tstate_status = 32, .code_framesize = 76},
+	[13 - MINOR_FIRST] = {.code_framesize = 76, .text_compact = 56},
+	[14 - MINOR_FIRST] = {.code_framesize = 76, .text_compact = 56},
+	[15 - MINOR_FIRST] = {.code_framesize = 76},
 };
 
 /* --- the table in _PyRuntime ----------------------------------------------------------------- */
@@ -301,9 +287,9 @@ static const struct {
 	uint32_t max;
 } told_structs[TOLD_STRUCTS] = {
 	[TOLD_RUNTIME] = {{{3, 3, 3}}, STATE_MAX},    [TOLD_INTERP] = {{{6, 6, 6}}, STATE_MAX},
-	[TOLD_THREAD] = {{{19, 22, 22}}, THREAD_MAX}, [TOLD_FRAME] = {{{28, 31, 39}}, FRAME_MAX},
-	[TOLD_CODE] = {{{34, 39, 47}}, CODE_MAX},     [TOLD_OBJECT] = {{{44, 50, 58}}, OBJECT_MAX},
-	[TOLD_TYPE] = {{{46, 52, 60}}, THREAD_MAX},   [TOLD_BYTES] = {{{64, 74, 86}}, OBJECT_MAX},
+	[TOLD_THREAD] = {{{19, 22, 22}}, STRUCT_MAX}, [TOLD_FRAME] = {{{28, 31, 39}}, STRUCT_MAX},
+	[TOLD_CODE] = {{{34, 39, 47}}, STRUCT_MAX},   [TOLD_OBJECT] = {{{44, 50, 58}}, OBJECT_MAX},
+	[TOLD_TYPE] = {{{46, 52, 60}}, STRUCT_MAX},   [TOLD_BYTES] = {{{64, 74, 86}}, OBJECT_MAX},
 	[TOLD_TEXT] = {{{67, 77, 89}}, OBJECT_MAX},
 };
 
@@ -315,14 +301,12 @@ static const struct {
 	{FIELD(runtime_interps), TOLD_RUNTIME, {{5, 5, 5}}},
 	{FIELD(interp_next), TOLD_INTERP, {{8, 8, 8}}},
 	{FIELD(interp_threads), TOLD_INTERP, {{9, 9, 9}}},
-	{FIELD(interp_gil), TOLD_INTERP, {{14, 15, 15}}},
-	{FIELD(gil_holder), TOLD_INTERP, {{18, 19, 19}}},
-	{FIELD(gil_locked), TOLD_INTERP, {{17, 18, 18}}},
 	{FIELD(tstate_next), TOLD_THREAD, {{21, 24, 24}}},
 	{FIELD(tstate_interp), TOLD_THREAD, {{22, 25, 25}}},
 	{FIELD(tstate_frame), TOLD_THREAD, {{23, 26, 26}}},
 	{FIELD(tstate_thread), TOLD_THREAD, {{24, 27, 30}}},
 	{FIELD(tstate_native), TOLD_THREAD, {{25, 28, 31}}},
+	{FIELD(tstate_status), TOLD_THREAD, {{27, 30, 33}}},
 	{FIELD(frame_back), TOLD_FRAME, {{29, 32, 40}}},
 	{FIELD(frame_code), TOLD_FRAME, {{30, 33, 41}}},
 	{FIELD(frame_instr), TOLD_FRAME, {{31, 34, 42}}},
@@ -343,9 +327,6 @@ static const struct {
 	{FIELD(text_compact), TOLD_TEXT, {{0, 0, 93}}},
 };
 
-/* Where the interpreter's GIL is: its members are told as offsets from the interpreter. */
-static const struct layout_words gil_word = {{15, 16, 16}};
-
 static uint64_t word_at(const uint8_t *table, unsigned int word)
 {
 	uint64_t value;
@@ -359,7 +340,7 @@ static int told_read(unsigned int minor, const uint8_t *table, size_t size, stru
 	/* the last word that is read */
 	static const struct layout_words last = {{70, 80, 93}};
 	unsigned int at = minor - MINOR_TOLD;
-	uint64_t sizes[TOLD_STRUCTS], gil;
+	uint64_t sizes[TOLD_STRUCTS];
 
 	if (size / sizeof(uint64_t) <= last.of[at] ||
 	    memcmp(table, COOKIE, sizeof(uint64_t)) != 0 ||
@@ -381,17 +362,11 @@ static int told_read(unsigned int minor, const uint8_t *table, size_t size, stru
 			return -EINVAL;
 		field_set(l, told[i].field, (__u32)word_at(table, word));
 	}
-	gil = word_at(table, gil_word.of[at]);
-	if (gil > l->gil_holder || gil > l->gil_locked)
-		return -EINVAL;
-	l->gil_holder -= (__u32)gil;
-	l->gil_locked -= (__u32)gil;
-	if (l->runtime_key)
-		l->runtime_key += l->runtime_interps;
-	/* python_layout_is_sane, which knows how wide members are, checks that they are inside */
-	l->frame_size = (__u32)sizes[TOLD_FRAME];
-	l->code_size = (__u32)sizes[TOLD_CODE];
-	return l->runtime_key < sizes[TOLD_RUNTIME] ? 0 : -EINVAL;
+	python_layout_measure(l);
+	return l->tstate_size <= sizes[TOLD_THREAD] && l->frame_size <= sizes[TOLD_FRAME] &&
+			       l->code_size <= sizes[TOLD_CODE]
+		       ? 0
+		       : -EINVAL;
 }
 
 int python_layout_of(__u32 version, const uint8_t *debug_offsets, size_t size,
@@ -407,14 +382,12 @@ int python_layout_of(__u32 version, const uint8_t *debug_offsets, size_t size,
 	out->version = version;
 	if (minor >= MINOR_TOLD)
 		err = told_read(minor, debug_offsets, size, out);
-	else
-		python_layout_measure(out);
+	python_layout_measure(out);
 	if (!err && !python_layout_is_sane(out))
 		err = -EINVAL;
 	if (err) {
 		*out = (struct python_layout){0};
 		return err;
 	}
-	python_layout_measure(out);
 	return 0;
 }

@@ -9,24 +9,19 @@
 
 #include <linux/types.h>
 
-#define PYTHON_ACTIVE 0x10u
+#define PYTHON_ACTIVE	0x10u
+#define PYTHON_READ_MAX 504u /* bytes that are read of a structure; not those of the runtime */
 
 struct python_layout {
 	__u32 version; /* PY_VERSION_HEX: 0x030b02f0 is 3.11.2 */
 
 	/* _PyRuntime */
-	__u32 runtime_key; /* int: pthread key of the thread's state (gilstate.autoTSSkey._key) */
 	__u32 runtime_current; /* the state of the thread that holds the GIL; up to 3.11 */
 	__u32 runtime_interps; /* interpreters.head */
 
 	/* PyInterpreterState */
 	__u32 interp_next; /* may be 0 in fact */
 	__u32 interp_threads;
-	__u32 interp_gil; /* pointer to the struct _gil_runtime_state; from 3.12 on */
-
-	/* struct _gil_runtime_state; from 3.12 on */
-	__u32 gil_holder; /* last_holder; may be 0 in fact */
-	__u32 gil_locked; /* int, 1: held */
 
 	/* PyThreadState */
 	__u32 tstate_size; /* of what is read of it: up to the last member that is named here */
@@ -34,7 +29,7 @@ struct python_layout {
 	__u32 tstate_interp;
 	__u32 tstate_thread; /* thread_id: pthread_self() */
 	__u32 tstate_native; /* native_thread_id; from 3.11 on */
-	__u32 tstate_status; /* of a bit field: PYTHON_ACTIVE says that it holds the GIL; 3.12 on */
+	__u32 tstate_status; /* bit field _status, has PYTHON_ACTIVE: holds the GIL; from 3.12 on */
 	__u32 tstate_cframe; /* _PyCFrame *cframe; 3.11 and 3.12 only */
 	__u32 tstate_frame; /* the current frame; if there is a cframe: in that, may be 0 in fact */
 	__u32 cframe_previous;
@@ -42,7 +37,7 @@ struct python_layout {
 	__u32 tstate_limit; /* datastack_limit, likewise */
 
 	/* _PyInterpreterFrame, up to 3.10 PyFrameObject */
-	__u32 frame_size; /* of what is read of it: up to the last member that is named here */
+	__u32 frame_size; /* likewise as tstate_size */
 	__u32 frame_code; /* may be 0 in fact */
 	__u32 frame_back;
 	__u32 frame_instr; /* from 3.11 on a pointer to the instruction; before int f_lasti */
@@ -50,7 +45,7 @@ struct python_layout {
 	__u32 frame_entry; /* bool is_entry; 3.11 only */
 
 	/* PyCodeObject */
-	__u32 code_size; /* likewise as frame_size */
+	__u32 code_size; /* likewise */
 	__u32 code_head; /* the same up to the last member that identifies it: the name, sizes */
 	__u32 code_firstlineno;
 	__u32 code_name;

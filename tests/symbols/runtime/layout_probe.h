@@ -29,12 +29,7 @@
 
 int main(void)
 {
-#if PY_VERSION_HEX >= 0x030f0000
-	/* there is no key */
-#elif PY_VERSION_HEX >= 0x030c0000
-	PLACE(runtime_key, _PyRuntimeState, autoTSSkey._key);
-#else
-	PLACE(runtime_key, _PyRuntimeState, gilstate.autoTSSkey._key);
+#if PY_VERSION_HEX < 0x030c0000
 	PLACE(runtime_current, _PyRuntimeState, gilstate.tstate_current);
 #endif
 	PLACE(runtime_interps, _PyRuntimeState, interpreters.head);
@@ -44,16 +39,14 @@ int main(void)
 #else
 	PLACE(interp_threads, PyInterpreterState, tstate_head);
 #endif
-#if PY_VERSION_HEX >= 0x030c0000
-	PLACE(interp_gil, PyInterpreterState, ceval.gil);
-	PLACE(gil_holder, struct _gil_runtime_state, last_holder);
-	PLACE(gil_locked, struct _gil_runtime_state, locked);
-#endif
 	PLACE(tstate_next, PyThreadState, next);
 	PLACE(tstate_interp, PyThreadState, interp);
 	PLACE(tstate_thread, PyThreadState, thread_id);
 #if PY_VERSION_HEX >= 0x030b0000
 	PLACE(tstate_native, PyThreadState, native_thread_id);
+#endif
+#if PY_VERSION_HEX >= 0x030c0000
+	PLACE(tstate_status, PyThreadState, _status);
 #endif
 #if PY_VERSION_HEX >= 0x030d0000
 	PLACE(tstate_frame, PyThreadState, current_frame);

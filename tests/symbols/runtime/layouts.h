@@ -11,17 +11,17 @@
 #define LAYOUT_TABLE  1024u /* bytes of _PyRuntime */
 
 static const char *const layout_names[] = {
-	"version",	  "runtime_key",      "runtime_current", "runtime_interps",
-	"interp_next",	  "interp_threads",   "interp_gil",	 "gil_holder",
-	"gil_locked",	  "tstate_next",      "tstate_interp",	 "tstate_thread",
-	"tstate_native",  "tstate_cframe",    "tstate_frame",	 "cframe_previous",
-	"tstate_top",	  "tstate_limit",     "frame_size",	 "frame_code",
-	"frame_back",	  "frame_instr",      "frame_owner",	 "frame_entry",
-	"code_size",	  "code_firstlineno", "code_name",	 "code_filename",
-	"code_qualname",  "code_linetable",   "code_start",	 "code_nlocalsplus",
-	"code_stacksize", "code_framesize",   "object_type",	 "type_name",
-	"bytes_size",	  "bytes_data",	      "text_length",	 "text_state",
-	"text_ascii",	  "text_compact",
+	"version",	    "runtime_current", "runtime_interps",  "interp_next",
+	"interp_threads",   "tstate_size",     "tstate_next",	   "tstate_interp",
+	"tstate_thread",    "tstate_native",   "tstate_status",	   "tstate_cframe",
+	"tstate_frame",	    "cframe_previous", "tstate_top",	   "tstate_limit",
+	"frame_size",	    "frame_code",      "frame_back",	   "frame_instr",
+	"frame_owner",	    "frame_entry",     "code_size",	   "code_head",
+	"code_firstlineno", "code_name",       "code_filename",	   "code_qualname",
+	"code_linetable",   "code_start",      "code_nlocalsplus", "code_stacksize",
+	"code_framesize",   "object_type",     "type_name",	   "bytes_size",
+	"bytes_data",	    "text_length",     "text_state",	   "text_ascii",
+	"text_compact",
 };
 
 _Static_assert(sizeof(layout_names) / sizeof(*layout_names) == LAYOUT_FIELDS,
@@ -54,13 +54,18 @@ static inline size_t facts_bytes(const char *hex, uint8_t *bytes, size_t room)
 	return n;
 }
 
-/* How much of frames and code objects is read. */
+/* How much of threads, frames and code objects is read. */
 static inline void layouts_sizes_set(struct python_layout *l)
 {
 	unsigned int minor = l->version >> 16 & 0xff;
 
+	l->tstate_size = (minor < 11   ? l->tstate_thread
+			  : minor < 13 ? l->tstate_limit
+				       : l->tstate_native) +
+			 8;
 	l->frame_size = minor < 11 ? l->frame_instr + 4 : l->frame_owner + 1;
 	l->code_size = l->code_linetable + 8;
+	l->code_head = l->code_name + 8;
 }
 
 /* Of a program that prints a name and a number in each line; it must end without an error. */

@@ -48,24 +48,12 @@ typedef struct {
 	char *utf8;
 } PyCompactUnicodeObject;
 
-typedef struct {
-	int _is_initialized;
-	unsigned int _key;
-} Py_tss_t;
-
-typedef const volatile Py_tss_t odd_tss;
-
 struct _gilstate_runtime_state {
 	long odd[3];
 	uintptr_t tstate_current;
-	odd_tss autoTSSkey;
 };
 
-struct _gil_runtime_state {
-	unsigned long interval, odd;
-	_Atomic uintptr_t last_holder;
-	_Atomic int locked;
-};
+typedef const volatile struct _gilstate_runtime_state odd_gilstate;
 
 typedef struct pyruntimestate {
 	int odd[7];
@@ -74,9 +62,7 @@ typedef struct pyruntimestate {
 		struct _is *head;
 	} interpreters;
 #if MINOR < 12
-	struct _gilstate_runtime_state gilstate;
-#else
-	odd_tss autoTSSkey;
+	odd_gilstate gilstate;
 #endif
 } _PyRuntimeState;
 
@@ -90,10 +76,6 @@ typedef struct _is {
 		uint64_t next_unique_id;
 		struct _ts *head;
 	} threads;
-	struct _ceval_state {
-		int eval_breaker;
-		struct _gil_runtime_state *gil;
-	} ceval;
 #endif
 } PyInterpreterState;
 
@@ -130,6 +112,10 @@ typedef struct _ts {
 #else
 	_PyCFrame *cframe;
 	unsigned long native_thread_id;
+	struct {
+		unsigned int initialized : 1;
+		unsigned int bound : 1;
+	} _status;
 	PyObject **datastack_top, **datastack_limit;
 #endif
 	unsigned long thread_id;
@@ -159,12 +145,10 @@ PyCodeObject code;
 PyBytesObject bytes;
 PyCompactUnicodeObject text;
 struct _typeobject type;
-struct _gil_runtime_state gil;
 
 int main(void)
 {
 #if MINOR < 12
-	PLACE(runtime_key, _PyRuntimeState, gilstate.autoTSSkey._key);
 	PLACE(runtime_current, _PyRuntimeState, gilstate.tstate_current);
 	PLACE(interp_threads, PyInterpreterState, tstate_head);
 	PLACE(tstate_frame, PyThreadState, frame);
@@ -173,12 +157,9 @@ int main(void)
 	PLACE(frame_instr, PyFrameObject, f_lasti);
 	PLACE(code_linetable, PyCodeObject, co_lnotab);
 #else
-	PLACE(runtime_key, _PyRuntimeState, autoTSSkey._key);
 	PLACE(interp_threads, PyInterpreterState, threads.head);
-	PLACE(interp_gil, PyInterpreterState, ceval.gil);
-	PLACE(gil_holder, struct _gil_runtime_state, last_holder);
-	PLACE(gil_locked, struct _gil_runtime_state, locked);
 	PLACE(tstate_native, PyThreadState, native_thread_id);
+	PLACE(tstate_status, PyThreadState, _status);
 	PLACE(tstate_cframe, PyThreadState, cframe);
 	PLACE(tstate_frame, _PyCFrame, current_frame);
 	PLACE(cframe_previous, _PyCFrame, previous);
