@@ -53,6 +53,11 @@ __attribute__((noinline)) int python_list_step(int active)
 
 	if (!r)
 		return 0;
+	if (!r->budget) {
+		r->frame = 0;
+		return 0;
+	}
+	r->budget--;
 	taken = python_take(r->frame);
 	if (taken > 0 && (!active || python_is_active(r)))
 		return 0;
@@ -95,7 +100,7 @@ __attribute__((noinline)) int python_search(int active)
 		return 0;
 	r->record = runtime_word(r->process.at + r->process.python.runtime_interps);
 	for (i = 0; i < PYTHON_INTERPRETERS; i++) {
-		if (!r->record)
+		if (!r->record || !r->budget)
 			return 0;
 		if (python_list(active))
 			return 1;
@@ -266,8 +271,7 @@ __attribute__((noinline)) int python_step(void)
 	place = window_word(r, addr + l->frame_instr) - code - l->code_start;
 	if (place >= PYTHON_CODE_BYTES)
 		place = PYTHON_NOT_STARTED;
-	if (!language_add(r, code, place, r->check))
-		return 0;
+	language_add(r, code, place, r->check);
 	if (l->frame_entry && window_byte(r, addr + l->frame_entry)) {
 		if (!python_end_run(r, r->record, back))
 			return python_drop_run(r);
@@ -295,11 +299,11 @@ __attribute__((noinline)) int python_step_object(void)
 	if (bpf_probe_read_user(r->window, size, (const void *)r->frame))
 		return 0;
 	code = window_word(r, r->frame + l->frame_code);
-	if (!python_take_code(code) ||
-	    !language_add(r, code, window_word(r, r->frame + l->frame_instr), r->check)) {
+	if (!python_take_code(code)) {
 		r->torn++;
 		return 0;
 	}
+	language_add(r, code, window_word(r, r->frame + l->frame_instr), r->check);
 	r->frame = window_word(r, r->frame + l->frame_back);
 	return 1;
 }
@@ -339,6 +343,9 @@ __attribute__((noinline)) int python_walk(int complete)
 	}
 	objects = PYTHON_MINOR(&r->process.python) <= 10;
 	python_first_frame(r);
+	/* A state without frames may be left of an earlier call into Python. */
+	if (!r->frame && python_search(0))
+		python_first_frame(r);
 	/* Records of calls count as frames here. */
 	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++)
 		if (!python_more_steps(objects))

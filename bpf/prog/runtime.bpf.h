@@ -20,6 +20,7 @@
 
 #define LANGUAGE_WINDOW 1024u
 #define LANGUAGE_OBJECT 512u
+#define SEARCH_MAX	2048u /* steps of a search for the thread's state */
 
 struct runtime_state {
 	struct runtime_process process;
@@ -38,7 +39,9 @@ struct runtime_state {
 	__u32 native; /* first native frame that may run it */
 	__u32 lost;   /* frames without a place */
 	__u32 torn;
-	__u32 next; /* frame whose function is looked at */
+	__u32 next;   /* frame whose function is looked at */
+	__u32 cut;    /* frames of this run for which there was no room */
+	__u32 budget; /* of steps that searches may take */
 	__u32 nproofs;
 	__u32 full;  /* the ring was */
 	__u32 words; /* of the frame before, with its locals; 0: not known */
@@ -194,6 +197,8 @@ static __always_inline int runtime_begin(const struct cpu_state *st, struct runt
 
 	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->full = r->lock =
 		r->nproofs = 0;
+	r->cut = 0;
+	r->budget = SEARCH_MAX;
 	r->window_size = 0;
 	r->code = r->above = 0;
 	p = bpf_map_lookup_elem(&runtimes, &tgid);
@@ -206,15 +211,17 @@ static __always_inline int runtime_begin(const struct cpu_state *st, struct runt
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-/* 0: there is no room. */
-static __always_inline int language_add(struct runtime_state *r, __u64 code, __u32 place,
-					__u32 check)
+/* Without room for it the frame is only counted: its run ends further outside. */
+static __always_inline void language_add(struct runtime_state *r, __u64 code, __u32 place,
+					 __u32 check)
 {
 	__u32 n = r->nframes;
 	struct language_frame *f;
 
-	if (n >= LANGUAGE_FRAMES_MAX)
-		return 0;
+	if (n >= LANGUAGE_FRAMES_MAX) {
+		r->cut++;
+		return;
+	}
 	STEP_BARRIER(n);
 	f = &r->frames[n & (LANGUAGE_FRAMES_MAX - 1)];
 	f->code = code;
@@ -222,7 +229,6 @@ static __always_inline int language_add(struct runtime_state *r, __u64 code, __u
 	f->place = place;
 	f->check = check;
 	r->nframes++;
-	return 1;
 }
 
 #define PLACE_TURN 32u
@@ -283,6 +289,7 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 		at = LANGUAGE_NOWHERE;
 	} else {
 		r->native++;
+		at |= r->cut ? LANGUAGE_CUT : 0;
 	}
 	r->from = r->nframes;
 	n = r->nframes - 1;

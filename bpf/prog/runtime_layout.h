@@ -31,7 +31,9 @@ struct runtime_process {
 #define RUNTIME_THREADS_MAX 8192u
 #define LANGUAGE_FRAMES_MAX 1024u
 #define LANGUAGE_NOWHERE    0xffffu /* where it belongs among the native frames is not proven */
-#define LANGUAGE_SAME	    0xfffeu /* that of its caller; if it has none: not proven */
+/* Of the last frame of a run, added to its place: the run has more frames outside of it. */
+#define LANGUAGE_CUT  0x8000u
+#define LANGUAGE_SAME 0xfffeu /* that of its caller; if it has none: not proven */
 
 struct language_frame {
 	__u64 code : 48;

@@ -247,12 +247,18 @@ struct language_stack *language_stack_new(struct language *l, const struct stack
 			return NULL;
 		}
 		m->refs++;
-		stack->frames[stack->nframes++] = (struct language_call){
-			&m->shown, m->decoder->line(m, frames[i].place), frames[i].at};
+		stack->frames[stack->nframes++] =
+			(struct language_call){.method = &m->shown,
+					       .line = m->decoder->line(m, frames[i].place),
+					       .at = frames[i].at};
 	}
 	for (uint32_t i = n; i-- > 0;) {
-		if (stack->frames[i].at == LANGUAGE_SAME)
+		if (stack->frames[i].at == LANGUAGE_SAME) {
 			stack->frames[i].at = at;
+		} else if (stack->frames[i].at < LANGUAGE_SAME) {
+			stack->frames[i].cut = stack->frames[i].at & LANGUAGE_CUT;
+			stack->frames[i].at &= ~LANGUAGE_CUT;
+		}
 		at = stack->frames[i].at;
 	}
 	return stack;

@@ -8,6 +8,7 @@
  * files. Used by one thread.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct language_stack {
 	struct language_call { /* leaf first */
 		const struct language_method *method;
 		uint32_t line; /* 0: not known */
+		bool cut;      /* frames outside of it are missing: there were too many */
 		uint32_t at;   /* index of the native frame that runs it; LANGUAGE_NOWHERE */
 	} frames[];
 };

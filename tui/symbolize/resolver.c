@@ -28,7 +28,7 @@
 #include "tui/symbolize/inline_cache.h"
 
 /* For inlined calls as many as for native ones. */
-#define FRAMES_MAX (2 * WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX + 1)
+#define FRAMES_MAX (2 * WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX + 2)
 
 struct frame_name {
 	enum func_kind kind;
@@ -51,7 +51,7 @@ struct resolver {
 	struct frame_name frames[FRAMES_MAX]; /* outermost first */
 	uint32_t ids[FRAMES_MAX];
 	uint32_t sites[FRAMES_MAX];
-	uint32_t places[WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX]; /* see resolver_places */
+	uint32_t places[WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX + 1]; /* see resolver_places */
 	uint32_t nplaces;
 	struct inline_cache *inlined; /* NULL: not wanted */
 	struct ksym ksym[KERNEL_FRAMES_MAX];
@@ -309,6 +309,9 @@ static uint32_t add_call(struct resolver *r, const struct language_call *call, u
 	return at + 1;
 }
 
+/* In the place of frames for which the BPF program had no room. */
+static const struct language_method left_out = {FUNC_PYTHON, "[frames left out]", ""};
+
 /*
  * Adds the frames of a language that the native frame runs, of those before *left. Frames whose
  * place is not proven stay out: the native ones say what is known.
@@ -318,8 +321,13 @@ static uint32_t add_calls(struct resolver *r, const struct language_stack *langu
 {
 	while (*left && language->frames[*left - 1].at == LANGUAGE_NOWHERE)
 		--*left;
-	while (*left && language->frames[*left - 1].at == native)
-		at = add_call(r, &language->frames[--*left], at);
+	while (*left && language->frames[*left - 1].at == native) {
+		const struct language_call *call = &language->frames[--*left];
+
+		if (call->cut)
+			at = add_call(r, &(struct language_call){.method = &left_out}, at);
+		at = add_call(r, call, at);
+	}
 	return at;
 }
 
