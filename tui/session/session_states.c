@@ -291,7 +291,9 @@ void session_walk_put(struct outbytes *to, const struct inspection *i)
 		bytes_put_number(to, t->fp_frames[n]);
 		put_frame(to, &i->fp_frames[n]);
 	}
-	bytes_put_number(to, i->nruns);
+	/* Without them as in earlier versions. */
+	if (i->nruns)
+		bytes_put_number(to, i->nruns);
 	for (uint32_t n = 0; n < i->nruns; n++)
 		put_run(to, &i->runs[n]);
 }
@@ -389,7 +391,7 @@ static int take_fp(struct cursor *c, struct trace *t, struct inspection_frame **
 	return c->bad || !t->nsteps ? -EBADMSG : 0;
 }
 
-/* Sessions of earlier versions end before. */
+/* There may be none. */
 static int take_runs(struct cursor *c, struct inspection *i)
 {
 	const uint32_t count = c->at < c->end ? cursor_number32(c, INSPECTION_RUNS) : 0;

@@ -32,8 +32,6 @@ const struct column procs_default[PROCS_COLUMNS] = {
 	[PROCS_UNWOUND] =
 		COLUMN("UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks",
 		       "%s % of its stacks complete", .rank = 4, .from = 100),
-	[PROCS_LOCK] = COLUMN("GIL%", 5, 5, 0, true, false, SORTS_DOWN,
-			      "GIL%: holds the interpreter's lock", "%s", .rank = 3),
 	[PROCS_PID] = COLUMN("PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""),
 	[PROCS_USER] = COLUMN("USER", 8, 11, 0, false, false, SORTS_UP, "USER", "", .rank = 5,
 			      .from = 100),
@@ -41,6 +39,8 @@ const struct column procs_default[PROCS_COLUMNS] = {
 				 .rank = 6, .from = 120),
 	[PROCS_RATE] = COLUMN("SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second",
 			      "", .rank = 7, .from = 140),
+	[PROCS_LOCK] = COLUMN("GIL%", 5, 5, 0, true, false, SORTS_DOWN,
+			      "GIL%: holds the interpreter's lock", "%s", .rank = 3),
 	[PROCS_CPUS] = COLUMN("ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
 			      "on CPU %s", .rank = 3),
 	[PROCS_GROUP] = COLUMN("CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP,
