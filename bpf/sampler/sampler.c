@@ -169,17 +169,37 @@ static int set_sizes(struct sampler *s)
 	return err;
 }
 
+/* The programs of the runtimes: on_sample calls them by number. */
+static const char *const runtime_names[RUNTIME_COUNT] = {[RUNTIME_PYTHON] = "on_python"};
+
+/* Opens and loads the object, with the programs of the runtimes or without. */
+static int load_object(struct sampler *s, bool runtimes, char *error, size_t size)
+{
+	int err;
+
+	bpf_object__close(s->object);
+	s->object = objects_profiler();
+	if (!s->object) {
+		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < RUNTIME_COUNT && !runtimes; i++)
+		if (runtime_names[i])
+			bpf_program__set_autoload(
+				bpf_object__find_program_by_name(s->object, runtime_names[i]),
+				false);
+	err = set_sizes(s);
+	if (!err)
+		err = set_config(s, error, size);
+	return err ? err : bpf_object__load(s->object);
+}
+
 static int load_programs(struct sampler *s, char *error, size_t size)
 {
 	char remedy[256];
 	sigset_t all, old;
 	int err;
 
-	s->object = objects_profiler();
-	if (!s->object) {
-		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
-		return -EINVAL;
-	}
 	/*
 	 * A signal makes the verifier start over, again and again with a timer. The probes of
 	 * set_config load programs, too, and would take the failure for a missing helper.
@@ -187,11 +207,10 @@ static int load_programs(struct sampler *s, char *error, size_t size)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	s->checks_lists = vma_can_be_found();
-	err = set_sizes(s);
-	if (!err)
-		err = set_config(s, error, size);
-	if (!err)
-		err = bpf_object__load(s->object);
+	err = load_object(s, true, error, size);
+	/* A kernel that refuses one of the others still samples native frames. */
+	if (err && err != -EPERM && !error[0])
+		err = load_object(s, false, error, size);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err && error[0])
 		return err;
@@ -215,18 +234,18 @@ static int set_counts(struct sampler *s, unsigned int inner)
 	return bpf_map_update_elem(s->counts_fd, &zero, &s->inner_fds[inner], BPF_ANY) ? -errno : 0;
 }
 
-/* The programs of the runtimes: on_sample calls them by number. */
 static int set_programs(struct sampler *s)
 {
-	static const char *const names[RUNTIME_COUNT] = {[RUNTIME_PYTHON] = "on_python"};
 	const int map = map_fd(s, "runtime_programs");
 
 	for (__u32 i = 0; i < RUNTIME_COUNT; i++) {
 		const struct bpf_program *program =
-			names[i] ? bpf_object__find_program_by_name(s->object, names[i]) : NULL;
+			runtime_names[i]
+				? bpf_object__find_program_by_name(s->object, runtime_names[i])
+				: NULL;
 		const int fd = program ? bpf_program__fd(program) : -1;
 
-		if (names[i] && bpf_map_update_elem(map, &i, &fd, BPF_ANY))
+		if (fd >= 0 && bpf_map_update_elem(map, &i, &fd, BPF_ANY))
 			return -errno;
 	}
 	return 0;
