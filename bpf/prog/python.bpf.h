@@ -476,6 +476,7 @@ int on_python(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (runtime_begin(st, r))
 		python_walk(walk_is_complete(st->reason));
+	runtime_hash();
 	sample_hash_user(st->reason);
 	python_send();
 	if (config.capture && ctl->capture == st->key.tgid)

@@ -406,6 +406,8 @@ __attribute__((noinline)) int runtime_place_by_count(int complete)
 
 /* --- what is sent ---------------------------------------------------------------------------- */
 
+#define HASH_TURNS 16u
+
 __attribute__((noinline)) int runtime_hash_some(__u32 first)
 {
 	struct cpu_state *st = this_state();
@@ -427,6 +429,16 @@ __attribute__((noinline)) int runtime_hash_some(__u32 first)
 	return 1;
 }
 
+__attribute__((noinline)) int runtime_hash_more(__u32 first)
+{
+	__u32 i;
+
+	for (i = 0; i < HASH_TURNS; i++)
+		if (!runtime_hash_some(first + i * HASH_TURN))
+			return 0;
+	return 1;
+}
+
 /* Adds the language's frames to the hash of the stack, which is of this process only then. */
 __attribute__((noinline)) int runtime_hash(void)
 {
@@ -438,8 +450,8 @@ __attribute__((noinline)) int runtime_hash(void)
 		return 0;
 	st->walk.own = 1;
 	walk_mix(&st->walk, (__u64)r->lock << 32 | r->nframes);
-	for (i = 0; i <= LANGUAGE_FRAMES_MAX / HASH_TURN; i++)
-		if (!runtime_hash_some(i * HASH_TURN))
+	for (i = 0; i <= LANGUAGE_FRAMES_MAX / (HASH_TURN * HASH_TURNS); i++)
+		if (!runtime_hash_more(i * HASH_TURN * HASH_TURNS))
 			break;
 	return 0;
 }
