@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "symbols/runtime/python_code.h"
+#include "symbols/runtime/python_offsets.h"
 
 #define INTERPS_MAX	8u
 #define THREADS_MAX	64u
-#define FRAMES_MAX	256u
+#define FRAMES_MAX	256u  /* of a thread */
+#define FRAMES_ALL	4096u /* of all, about */
 #define OBJECT_MAX	PYTHON_READ_MAX
 #define TABLE_MAX	8192u
 #define TEXT_MAX	256u
@@ -35,7 +37,8 @@ struct checker {
 	unsigned int minor;
 	uint64_t text_type, bytes_type; /* known by their name; 0: not yet */
 	unsigned int frames, paths, lines;
-	bool current; /* the state that holds the GIL was seen */
+	unsigned int looked; /* frames and records of calls */
+	bool current;	     /* the state that holds the GIL was seen */
 	uint64_t threads[INTERPS_MAX * THREADS_MAX];
 	unsigned int nthreads;
 	uint8_t table[TABLE_MAX];
@@ -143,7 +146,8 @@ static int check_texts(struct checker *c, const uint8_t *code, uint32_t first)
 	    !strcmp(file, qualified))
 		return refuse(c, "a function has no file");
 	c->paths += is_path(file);
-	if (first > LINE_MAX_NUMBER || (!strcmp(name, "<module>") && first > 1) ||
+	/* Up to 3.9, a module begins at its first statement. */
+	if (first > LINE_MAX_NUMBER || (c->minor >= 10 && !strcmp(name, "<module>") && first > 1) ||
 	    (name[0] != '<' && !first))
 		return refuse(c, "a function begins at an impossible line");
 	return 0;
@@ -223,12 +227,12 @@ static int check_line(struct checker *c, const struct code_facts *f, int64_t at,
 	if (at < -2 || (uint64_t)at + 2 > f->end + 2 || at >= CODE_BYTES ||
 	    (c->minor >= 11 && at & 1))
 		return refuse(c, "a frame is outside of its function");
-	if (at < 0 || innermost)
+	if (at < 0)
 		return 0;
 	if (c->read(c->arg, f->table, c->table, size))
 		return refuse(c, "a table of lines cannot be read");
 	line = python_line(c->l, c->table, size, (size_t)f->table_size, f->first, (int32_t)at);
-	if (!line && size == f->table_size)
+	if (!line && size == f->table_size && !innermost)
 		return refuse(c, "a frame is at no line of its function");
 	c->lines += line != 0;
 	return 0;
@@ -297,13 +301,15 @@ static bool are_neighbours(const struct frame_facts *inner, const struct frame_f
 
 static int check_frames(struct checker *c, uint64_t first, unsigned int *records)
 {
-	struct frame_facts frame, inner = {0};
+	struct frame_facts frame = {0}, inner = {0};
+	const uint64_t any = first;
 	int err = 0;
 
 	*records = 0;
 	if (!first)
 		*records = UNCOUNTED;
 	for (unsigned int n = 0; first && n < FRAMES_MAX && !err; n++) {
+		c->looked++;
 		err = check_frame(c, first, n == 0, &frame);
 		if (err)
 			break;
@@ -317,6 +323,8 @@ static int check_frames(struct checker *c, uint64_t first, unsigned int *records
 	}
 	if (first)
 		*records = UNCOUNTED;
+	else if (!err && any && c->minor >= 12 && !frame.record)
+		return refuse(c, "frames end without the record of a call");
 	return err;
 }
 
@@ -326,6 +334,8 @@ static int check_cframes(struct checker *c, uint64_t cframe, uint64_t *first, un
 	uint64_t frame;
 
 	*first = *count = 0;
+	if (!cframe)
+		return refuse(c, "a thread has no record of calls");
 	while (cframe && *count < FRAMES_MAX) {
 		if (read_word(c, cframe + c->l->tstate_frame, &frame) ||
 		    read_word(c, cframe + c->l->cframe_previous, &cframe))
@@ -335,6 +345,7 @@ static int check_cframes(struct checker *c, uint64_t cframe, uint64_t *first, un
 		if (frame & 7 || (!frame && cframe && *count))
 			return refuse(c, "a record of a call has no frame");
 		++*count;
+		c->looked++;
 	}
 	return 0;
 }
@@ -373,22 +384,23 @@ static int check_thread(struct checker *c, uint64_t addr, uint64_t interp, uint6
 		return refuse(c, "a thread's state is not in the list of threads");
 	if (word_at(tstate, c->l->tstate_interp) != interp)
 		return refuse(c, "a thread's state is of another interpreter");
+	thread = word_at(tstate, c->l->tstate_thread);
 	if (c->l->tstate_status) {
 		const uint32_t status = int_at(tstate, c->l->tstate_status);
 
 		if (!(status & 1) || status >> 16)
 			return refuse(c, "a thread's state has an impossible status");
 		if (!(status & 2)) /* not bound to a thread yet */
-			return 0;
+			return thread ? refuse(c, "a thread's state is of a thread, and of none")
+				      : 0;
 	}
-	thread = word_at(tstate, c->l->tstate_thread);
 	/* A thread's control block begins with its own address, in the x86-64 ABI for TLS. */
 	if (read_word(c, thread, &self) || self != thread)
 		return refuse(c, "a thread's state is of no thread");
 	if (c->l->tstate_native && word_at(tstate, c->l->tstate_native) - 1 >= PID_MAX)
 		return refuse(c, "a thread's number is impossible");
 	err = check_stack(c, tstate);
-	if (err)
+	if (err || c->looked >= FRAMES_ALL)
 		return err;
 	frame = word_at(tstate, c->l->tstate_frame);
 	if (c->l->tstate_cframe)
@@ -440,21 +452,26 @@ static bool is_consistent(const struct checker *c)
 {
 	const struct python_layout *l = c->l;
 
-	return l->text_compact - l->text_ascii == (c->minor >= 12 ? 16 : 24) &&
+	return python_layout_is_sane(l) &&
+	       l->text_compact - l->text_ascii == (c->minor >= 12 ? 16 : 24) &&
 	       l->bytes_data == l->bytes_size + 16 && l->tstate_next == 8 &&
 	       l->tstate_interp == 16 && !(l->tstate_status & 7) &&
 	       l->code_name == l->code_filename + 8 &&
 	       (!l->code_qualname || l->code_qualname == l->code_name + 8) &&
-	       (!l->tstate_cframe || (l->cframe_previous == l->tstate_frame + 8 &&
-				      l->tstate_limit == l->tstate_top + 8)) &&
+	       (!l->tstate_cframe ||
+		(l->cframe_previous == l->tstate_frame + 8 && l->cframe_previous <= 16 &&
+		 l->tstate_limit == l->tstate_top + 8)) &&
 	       (!l->code_framesize || l->code_framesize == l->code_firstlineno + 8) &&
 	       (!l->code_nlocalsplus || (l->code_nlocalsplus == l->code_firstlineno + 4 &&
 					 l->code_stacksize == l->code_firstlineno - 4)) &&
 	       (c->minor >= 13 || !l->interp_next) &&
+	       (c->minor >= 11 || l->tstate_frame == l->tstate_interp + 8) &&
 	       (c->minor >= 11 || l->code_name == l->code_firstlineno + 72) &&
 	       (c->minor >= 11 || l->frame_instr == l->frame_back + (c->minor == 10 ? 72 : 80)) &&
-	       (!l->frame_entry || l->frame_owner == l->frame_entry + 1) &&
-	       l->tstate_size <= OBJECT_MAX;
+	       (c->minor < 11 || c->minor > 12 ||
+		(l->frame_back == l->frame_code + (c->minor == 11 ? 16 : 8) &&
+		 l->frame_owner == l->frame_instr + (c->minor == 11 ? 13 : 14))) &&
+	       (!l->frame_entry || l->frame_owner == l->frame_entry + 1);
 }
 
 int python_check(struct python_layout *layout, const struct python_place *place,
@@ -470,16 +487,19 @@ int python_check(struct python_layout *layout, const struct python_place *place,
 
 	if (!err && read_word(&c, place->runtime + layout->runtime_interps, &interp))
 		err = refuse(&c, "the runtime's state cannot be read");
-	if (!err && !interp)
+	if (!err && read_word(&c, place->runtime + layout->runtime_interps + 8, &outermost))
+		err = refuse(&c, "the runtime's state cannot be read");
+	if (!err && !interp && !outermost)
 		return -ENOENT;
 	for (unsigned int n = 0; interp && n < INTERPS_MAX && !err; n++) {
 		last = interp;
 		err = check_interp(&c, interp, &interp);
 	}
 	/* The main interpreter is named behind the head of the list, and is its last. */
-	if (!err && (read_word(&c, place->runtime + layout->runtime_interps + 8, &outermost) ||
-		     (!interp && outermost != last)))
+	if (!err && !interp && outermost != last)
 		err = refuse(&c, "the list of interpreters does not end with the main one");
+	if (!err && !c.nthreads)
+		err = refuse(&c, "no interpreter has a thread");
 	if (!err)
 		err = check_current(&c);
 	if (!err && (!c.frames || !c.lines))
