@@ -175,6 +175,26 @@ def with_layouts(folder):
                     yield bytes([minor - 8]) + file.read()
 
 
+def with_python(folder):
+    """Bytes of small libraries with the symbols of CPython, behind a byte that chooses a name."""
+    library = os.path.join(folder, "p.so")
+    rest = ("long PyCode_Type[9] = {1}; int _PyEval_EvalFrameDefault(void) { return 1; } "
+            "int cold(void) __asm__(\"_PyEval_EvalFrameDefault.cold\"); int cold(void) { return 2; }\n")
+    for version in (0, 0x030b02f0, 0x030d12f0, 0x030e0af0):
+        source = rest + (f"const unsigned long Py_Version = {version};\n" if version else "")
+        if version >> 16 > 0x030c:
+            source += ('#include "tests/symbols/runtime/debug_offsets.h"\nextern const uint64_t _PyRuntime[] '
+                       f'__attribute__((alias("words_3_{version >> 16 & 255}")));\n')
+        else:
+            source += "long _PyRuntime[9] = {1};\n"
+        done = subprocess.run(["gcc", "-w", "-I.", "-fPIC", "-shared", "-nostdlib", "-Wl,-z,noseparate-code", "-o",
+                               library, "-x", "c", "-"], input=source.encode(), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False)
+        if done.returncode == 0:
+            with open(library, "rb") as file:
+                yield bytes([version == 0]) + file.read()
+
+
 def linked(folder):
     """A small program with links to debug files, a compressed symbol table, and stubs."""
     source, program, data, alt = (os.path.join(folder, n) for n in ("l.c", "l", "l.xz", "l.alt"))
@@ -244,6 +264,8 @@ def main():
                 seeds.add("fuzz_debuginfo", library)
             for library in with_layouts(folder):
                 seeds.add("fuzz_python_dwarf", library)
+            for library in with_python(folder):
+                seeds.add("fuzz_python_file", library)
             for image in linked(folder):
                 seeds.add("fuzz_debugfile", image)
                 seeds.add("fuzz_symtab", image)
