@@ -232,6 +232,7 @@ static __always_inline void language_add(struct runtime_state *r, __u64 code, __
 }
 
 #define PLACE_TURN 32u
+#define FIND_TURN  16u
 
 /*
  * 0: found, or there are no more; r->native is the frame then, or beyond the last but one. Without
@@ -247,7 +248,7 @@ __attribute__((noinline)) int runtime_find_some(__u64 addr)
 	if (!st || !r)
 		return 0;
 	at = r->native;
-	for (i = 0; i < PLACE_TURN; i++) {
+	for (i = 0; i < FIND_TURN; i++) {
 		STEP_BARRIER(at);
 		begin = st->walk.sps[at & (WALK_FRAMES_MAX - 1)];
 		end = st->walk.sps[(at + 1) & (WALK_FRAMES_MAX - 1)];
@@ -279,7 +280,7 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 	if (n < LANGUAGE_PROOFS)
 		r->proofs[n & (LANGUAGE_PROOFS - 1)] = addr;
 	begin = r->native;
-	for (i = 0; i < WALK_FRAMES_MAX / PLACE_TURN + 1; i++)
+	for (i = 0; i < WALK_FRAMES_MAX / FIND_TURN + 1; i++)
 		if (!runtime_find_some(addr))
 			break;
 	at = r->native;

@@ -39,6 +39,8 @@ struct listing_line {
 
 struct listing { /* never changes once made: a reader needs a reference, but no lock */
 	unsigned int refs;
+	bool source; /* of a source file, see sourcelist.h: each instruction is a line of it */
+	bool newer;  /* a source file that was written after its process began */
 	uint64_t start, end; /* of the function, in the ELF file */
 	bool cut;	     /* it is longer than LISTING_BYTES_MAX */
 	struct listing_insn *insns;

@@ -15,6 +15,7 @@
 #define TAB	      8
 
 struct sourcefile {
+	time_t written;
 	size_t size;
 	size_t at;	     /* where line `number` begins */
 	unsigned int number; /* from 1 on */
@@ -42,7 +43,7 @@ int sourcefile_read(int root, const char *path, struct sourcefile **out)
 	else if (!(s = malloc(sizeof(*s) + (size_t)st.st_size)))
 		err = -ENOMEM;
 	if (s) {
-		*s = (struct sourcefile){.number = 1};
+		*s = (struct sourcefile){.number = 1, .written = st.st_mtime};
 		n = bytes_read_some(fd, 0, s->bytes, (size_t)st.st_size);
 		s->size = n > 0 ? (size_t)n : 0;
 		*out = s;
@@ -54,6 +55,11 @@ int sourcefile_read(int root, const char *path, struct sourcefile **out)
 void sourcefile_free(struct sourcefile *s)
 {
 	free(s);
+}
+
+time_t sourcefile_written(const struct sourcefile *s)
+{
+	return s->written;
 }
 
 static size_t line_length(const struct sourcefile *s)

@@ -8,6 +8,7 @@
  */
 
 #include <stddef.h>
+#include <time.h>
 
 struct sourcefile;
 
@@ -17,6 +18,8 @@ struct sourcefile;
  * error of a system call. */
 int sourcefile_read(int root, const char *path, struct sourcefile **out);
 void sourcefile_free(struct sourcefile *s);
+/* When it was written last. */
+time_t sourcefile_written(const struct sourcefile *s);
 /*
  * Line `number`, from 1 on: length bytes, not terminated, without control characters; tabs become
  * blanks up to the next multiple of 8 columns. Valid until the next call. NULL: there is none.

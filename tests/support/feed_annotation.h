@@ -16,4 +16,11 @@ struct cfitext *feed_cfi(void);
 /* READY, with half of the samples in the window. */
 struct annotation *feed_annotation(uint64_t serial);
 
+#define FEED_SOURCE_LINES 26u
+#define FEED_SOURCE_HOT	  12u /* the line of most samples */
+
+/* The same of a function in Python, and the source file that it is in; why: NULL, or the text is
+ * missing for that reason. */
+struct annotation *feed_source(uint64_t serial, const char *why);
+
 #endif

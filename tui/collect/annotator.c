@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A stack of the profile and its record have the same frames, except for inlined ones; that tells
- * at which of the record's addresses the function is. The profile's lock is held only while frames
- * are compared: looking up an address takes the tracker's lock.
+ * The profile's lock is held only while frames are compared (annotator_search.c): looking up an
+ * address takes the tracker's lock.
  */
-#include "tui/collect/annotator.h"
+#include "tui/collect/annotator_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +16,7 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/code/listing.h"
+#include "symbols/code/sourcelist.h"
 #include "tui/profile/annotation.h"
 #include "tui/collect/stack_ring.h"
 #include "tui/collect/lister.h"
@@ -27,59 +27,7 @@
 #include "tui/util/share.h"
 #include "unwind/cfitext.h"
 
-#define WINDOW_NS   10000000000ull
 #define REMEMBER_NS 30000000000ull /* raw stacks are kept for longer */
-#define FOUND_MAX   (1u << 20)
-
-/*
- * Objects that are no files. Those of the tracker count from 1, and a process's own code is one
- * object for each process.
- */
-#define OBJECT_KERNEL	   (1ull << 62)
-#define OBJECT_PROCESS(of) (1ull << 63 | (uint64_t)(of)->pid << 32 | (uint32_t)(of)->exec_id)
-
-struct annotator_match {	/* samples with the function at this address */
-	struct tracker_exec of; /* of the kernel: exec_id is stack_record.kernel_code */
-	uint64_t frame;		/* of the kernel: an address within the instruction */
-	uint64_t count;
-	bool self, once, window, fresh; /* once: counts for the function's total */
-	uint64_t object, start, vaddr;	/* object 0: it is not known where its code is */
-	uint64_t end;			/* of what is in no file; 0: not known */
-};
-
-struct annotator_spot { /* an address of the function with its counts */
-	uint64_t vaddr;
-	struct annotation_count window, all;
-	bool hashed;
-	UT_hash_handle hh;
-};
-
-struct annotator {
-	struct profile *profile;
-	struct tracker *tracker;
-	struct resolver *resolver;
-	struct stackcache *stacks;
-	size_t limit;
-	struct remotedebug *remote;
-	struct stack_ring *hits;
-	struct lister *lister; /* NULL: not needed yet */
-
-	struct annotation_wish wish; /* serial 0: none */
-	uint64_t counted;	     /* end of the time that is counted in `all` */
-	uint64_t since;
-	struct annotator_match *found;
-	size_t nfound, found_room;
-	uint64_t object, start;	       /* the function; object 0: not found yet */
-	struct annotator_match chosen; /* an address in it */
-	bool exited, replaced;	       /* see struct annotation */
-	struct annotator_spot *spots;
-	struct annotation_sum window, all;
-	struct listing *listing; /* NULL: not there */
-	struct cfitext *cfi;	 /* likewise */
-	uint64_t at;		 /* the wish's frame in its file; 0: none */
-	bool asked;
-	char trouble[192]; /* "" none */
-};
 
 int annotator_new(struct profile *profile, struct tracker *tracker, struct resolver *resolver,
 		  struct stackcache *stacks, size_t limit, struct remotedebug *remote,
@@ -126,6 +74,7 @@ static void forget(struct annotator *a)
 	a->object = a->counted = a->since = 0;
 	a->asked = a->exited = a->replaced = false;
 	a->trouble[0] = '\0';
+	a->no_source = NULL;
 	a->window = a->all = (struct annotation_sum){0};
 	a->wish.serial = 0;
 }
@@ -153,110 +102,6 @@ void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash
 	stack_ring_add(a->hits, &hit);
 }
 
-/* --- stacks that the function is in ---------------------------------------------------------- */
-
-static void found_add(struct annotator *a, const struct stack_hit *hit,
-		      const struct tracker_exec *of, uint64_t frame, bool self, size_t first,
-		      uint64_t now)
-{
-	struct annotator_match *f;
-
-	for (size_t i = first; i < a->nfound; i++) /* recursion */
-		if (a->found[i].frame == frame)
-			return;
-	if (GROW(a->found, a->nfound, a->found_room, FOUND_MAX))
-		return;
-	f = &a->found[a->nfound++];
-	*f = (struct annotator_match){.of = *of,
-				      .frame = frame,
-				      .count = hit->count,
-				      .self = self,
-				      .once = a->nfound - 1 == first,
-				      .window = hit->time + WINDOW_NS > now,
-				      .fresh = hit->time > a->counted};
-}
-
-/* The lock is held. */
-static void search_stack(struct annotator *a, const struct stack_hit *hit, uint32_t func,
-			 uint64_t now)
-{
-	const struct stack_record *rec;
-	const struct profile_stack *stack;
-	struct tracker_exec of = {.pid = hit->pid, .exec_id = hit->exec};
-	size_t first = a->nfound;
-	uint32_t id, raw, nraw = 0, n;
-
-	if (!stackcache_peek(a->stacks, hit->hash, &id, &rec))
-		return;
-	stack = query_stack(a->profile, id);
-	for (n = 0; stack && n < stack->nframes && stack->frames[n] != func; n++)
-		;
-	if (!stack || n == stack->nframes)
-		return;
-	of.start_stack = rec->start_stack;
-	raw = rec->nframes < WALK_FRAMES_MAX ? rec->nframes : WALK_FRAMES_MAX;
-	for (uint32_t i = 0; i < stack->nframes && nraw <= raw; i++) {
-		enum func_kind kind = query_func(a->profile, stack->frames[i])->kind;
-
-		nraw += kind != FUNC_INLINE && kind != FUNC_END;
-		if (stack->frames[i] == func && nraw && nraw <= raw)
-			found_add(a, hit, &of, rec->frames[raw - nraw], raw == nraw && !hit->kernel,
-				  first, now);
-	}
-}
-
-/* The lock is held. A kernel stack has no inlined frames, and the leaf's address is exact. */
-static void search_kernel(struct annotator *a, const struct stack_hit *hit, uint32_t func,
-			  uint64_t now)
-{
-	const struct stack_record *rec;
-	const struct profile_stack *stack;
-	struct tracker_exec of = {.pid = 0};
-	size_t first = a->nfound;
-	uint32_t id, n;
-
-	if (!hit->kernel || !stackcache_peek(a->stacks, hit->kernel, &id, &rec))
-		return;
-	stack = query_stack(a->profile, id);
-	n = rec->nframes < KERNEL_FRAMES_MAX ? rec->nframes : KERNEL_FRAMES_MAX;
-	if (!stack || !stack->kernel || stack->nframes != n)
-		return;
-	of.exec_id = rec->kernel_code;
-	for (uint32_t i = 0; i < n; i++)
-		if (stack->frames[n - 1 - i] == func)
-			found_add(a, hit, &of, rec->frames[i] - (i > 0), i == 0, first, now);
-}
-
-static void search(struct annotator *a, uint64_t now)
-{
-	const struct annotation_wish *w = &a->wish;
-	uint64_t from = now > WINDOW_NS ? now - WINDOW_NS : 0;
-	int64_t func;
-
-	if (a->counted < from)
-		from = a->counted;
-	if (w->after > from)
-		from = w->after;
-	a->nfound = 0;
-	profile_lock(a->profile);
-	func = profile_func(a->profile, w->kind, w->name, w->module);
-	for (size_t i = stack_ring_count(a->hits); func >= 0 && i-- > 0;) {
-		const struct stack_hit *hit = stack_ring_at(a->hits, i);
-
-		if (hit->time <= from)
-			break;
-		if (!a->since || hit->time < a->since)
-			a->since = hit->time;
-		if (!w->all && (hit->pid != w->pid || hit->exec != w->image))
-			continue;
-		if (w->kind == FUNC_KERNEL)
-			search_kernel(a, hit, (uint32_t)func, now);
-		else
-			search_stack(a, hit, (uint32_t)func, now);
-	}
-	profile_unlock(a->profile);
-}
-
 /* --- where they are -------------------------------------------------------------------------- */
 
 static int by_address(const void *a, const void *b)
@@ -265,6 +110,11 @@ static int by_address(const void *a, const void *b)
 
 	return ORDER(x->of.pid, y->of.pid)
 		       ?: ORDER(x->of.exec_id, y->of.exec_id) ?: ORDER(x->frame, y->frame);
+}
+
+static bool same_process(const struct annotator_match *a, const struct annotator_match *b)
+{
+	return a->of.pid == b->of.pid && a->of.exec_id == b->of.exec_id;
 }
 
 static int by_function(const void *a, const void *b)
@@ -304,6 +154,11 @@ static int locate_one(struct annotator *a, struct annotator_match *f)
 	int err;
 
 	f->object = 0;
+	if (func_is_language(a->wish.kind)) {
+		f->object = OBJECT_SOURCE;
+		f->vaddr = f->frame;
+		return 0;
+	}
 	switch (a->wish.kind) {
 	case FUNC_KERNEL:
 		err = locate_kernel(a, f);
@@ -474,6 +329,57 @@ static void choose_frame(struct annotator *a)
 	ask_or_tell(a, &f);
 }
 
+/*
+ * The hottest line in the process with most samples of the function, whose file is read; NULL: all
+ * have exited. found is sorted by process.
+ */
+static const struct annotator_match *choose_process(const struct annotator *a)
+{
+	const struct annotator_match *best = NULL, *line;
+	uint64_t most = 0, sum;
+
+	for (size_t i = 0, end; i < a->nfound; i = end) {
+		line = &a->found[i];
+		sum = 0;
+		for (end = i; end < a->nfound && same_process(line, &a->found[end]); end++) {
+			sum += a->found[end].count;
+			if (a->found[end].count > line->count)
+				line = &a->found[end];
+		}
+		if (sum > most && !has_exited(a, line)) {
+			best = line;
+			most = sum;
+		}
+	}
+	return best;
+}
+
+/* Without its text the lines are still numbers with counts. */
+static void choose_source(struct annotator *a)
+{
+	struct lister_job job = {.serial = a->wish.serial, .source = LISTER_SOURCE, .fd = -1};
+	const struct annotator_match *f = choose_process(a);
+	int err = 0;
+
+	if (!a->nfound)
+		return;
+	a->chosen = f ? *f : a->found[0];
+	a->object = OBJECT_SOURCE;
+	a->start = 0;
+	a->asked = true;
+	a->no_source = f ? nocode_no_file(a->wish.module) : nocode_nowhere(a->wish.kind, true);
+	if (!a->no_source && !a->lister)
+		err = lister_new(a->limit, a->remote, a->tracker, &a->lister);
+	if (err)
+		a->no_source = nocode_unread(a->wish.kind, err);
+	if (a->no_source)
+		return;
+	job.pid = f->of.pid;
+	job.at = f->frame;
+	snprintf(job.file, sizeof(job.file), "%s", a->wish.module);
+	lister_ask(a->lister, &job);
+}
+
 /* The hottest of the functions with that name. */
 static void choose(struct annotator *a)
 {
@@ -547,14 +453,24 @@ static void check_place(struct annotator *a)
 		a->replaced = locate_one(a, &now) || now.start != a->start;
 }
 
+static void count_processes(struct annotator *a)
+{
+	a->processes = 0;
+	for (size_t i = 0; i < a->nfound; i++)
+		a->processes += !i || !same_process(&a->found[i], &a->found[i - 1]);
+}
+
 static void tally(struct annotator *a, uint64_t now)
 {
 	struct annotator_spot *spot;
 
-	search(a, now);
+	annotator_search(a, now);
 	locate(a);
+	count_processes(a);
 	if (!a->asked && a->wish.frame)
 		choose_frame(a);
+	else if (!a->asked && func_is_language(a->wish.kind))
+		choose_source(a);
 	else if (!a->asked)
 		choose(a);
 	if (a->asked && a->chosen.start != a->start) { /* it was guessed */
@@ -586,6 +502,33 @@ static void tally(struct annotator *a, uint64_t now)
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
+static int by_number(const void *a, const void *b)
+{
+	return ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Of a source that cannot be shown: another listing whenever a line was seen for the first time. */
+static int list_lines(struct annotator *a)
+{
+	uint32_t n = 0, *numbers = calloc(HASH_COUNT(a->spots) + 1, sizeof(*numbers));
+	struct listing *listing = NULL;
+	int err = numbers ? 0 : -ENOMEM;
+
+	for (struct annotator_spot *spot = a->spots; numbers && spot; spot = spot->hh.next)
+		if (spot->vaddr)
+			numbers[n++] = (uint32_t)spot->vaddr;
+	if (n && (!a->listing || n > a->listing->ninsns)) {
+		qsort(numbers, n, sizeof(*numbers), by_number);
+		err = sourcelist_bare(numbers, n, a->no_source, &listing);
+	}
+	free(numbers);
+	if (listing) {
+		listing_put(a->listing);
+		a->listing = listing;
+	}
+	return err;
+}
+
 static void fill(const struct annotator *a, struct annotation *to)
 {
 	const struct annotator_spot *spot;
@@ -607,7 +550,7 @@ static void fill(const struct annotator *a, struct annotation *to)
 
 static void publish(struct annotator *a, uint64_t now)
 {
-	struct annotation *to = annotation_new(a->listing);
+	struct annotation *to = a->no_source && list_lines(a) ? NULL : annotation_new(a->listing);
 
 	if (!to)
 		return;
@@ -620,6 +563,7 @@ static void publish(struct annotator *a, uint64_t now)
 	to->window_sum = a->window;
 	to->all_sum = a->all;
 	to->cfi = a->cfi ? cfitext_get(a->cfi) : NULL;
+	to->processes = a->processes;
 	to->exited = a->exited;
 	to->replaced = a->replaced;
 	to->at = a->at;
@@ -635,7 +579,8 @@ static bool was_other_program(struct annotator *a)
 {
 	struct tracker_proc proc;
 
-	return a->wish.kind == FUNC_JIT && !tracker_proc(a->tracker, &a->chosen.of, &proc);
+	return (a->wish.kind == FUNC_JIT || func_is_language(a->wish.kind)) &&
+	       !tracker_proc(a->tracker, &a->chosen.of, &proc);
 }
 
 /* What code calls that a process made: other such code, and functions of files. */
@@ -668,7 +613,9 @@ static bool take_listing(struct annotator *a)
 	}
 	if (listing && a->wish.kind == FUNC_JIT)
 		listing_name_targets(listing, name_target, a);
-	if (err)
+	if (err && func_is_language(a->wish.kind))
+		a->no_source = nocode_unread(a->wish.kind, err);
+	else if (err)
 		snprintf(a->trouble, sizeof(a->trouble), "%s", nocode_unread(a->wish.kind, err));
 	listing_put(a->listing);
 	cfitext_put(a->cfi);

@@ -3,7 +3,9 @@
 #include "tui/collect/lister.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,10 +14,13 @@
 #include "bpf/sampler/kerneltext.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/bytes.h"
+#include "symbols/base/clock.h"
 #include "symbols/code/kcode.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/code/listing.h"
+#include "symbols/code/sourcelist.h"
+#include "symbols/files/procstat.h"
 #include "symbols/files/rootfile.h"
 #include "symbols/base/worker.h"
 #include "tui/symbolize/inline_chain.h"
@@ -166,6 +171,53 @@ static int list_memory(struct lister *l, const struct lister_job *job, struct li
 	return memcode_list(&request, out);
 }
 
+/* When the process began, CLOCK_REALTIME seconds, rounded up; 0: not known. */
+static time_t began(pid_t pid)
+{
+	const long ticks = sysconf(_SC_CLK_TCK);
+	struct procstat stat;
+	uint64_t up;
+
+	if (ticks <= 0 || procstat_read(pid, &stat))
+		return 0;
+	up = clock_ns(CLOCK_BOOTTIME) / CLOCK_NS_PER_SEC;
+	return time(NULL) - (time_t)up + (time_t)(stat.start / (uint64_t)ticks) + 1;
+}
+
+/* A name that is not absolute is what the process was told, in its working folder then. */
+static int source_root(const struct lister_job *job)
+{
+	char path[32];
+	int fd;
+
+	if (job->file[0] == '/')
+		return rootfile_root(job->pid);
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)rootfile_livethread(job->pid));
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int list_source(struct lister *l, const struct lister_job *job, struct listing **out)
+{
+	char path[sizeof(job->file) + 1];
+	const struct sourcelist_request request = {.root = source_root(job),
+						   .path = path,
+						   .around = (uint32_t)job->at,
+						   .since = began(job->pid),
+						   .cancel = &l->cancel};
+	int err;
+
+	*out = NULL;
+	if (request.root < 0) /* the process is gone */
+		return request.root == -ENOENT ? -ESRCH : request.root;
+	snprintf(path, sizeof(path), "%s%s", job->file[0] == '/' ? "" : "/", job->file);
+	/* Above the working folder, which stands for a root here, is nothing. */
+	err = job->file[0] != '/' && strstr(job->file, "../") ? -ENOENT
+							      : sourcelist_read(&request, out);
+	close(request.root);
+	return err;
+}
+
 static int list(struct lister *l, const struct lister_job *job, struct listing **out)
 {
 	switch (job->source) {
@@ -173,6 +225,8 @@ static int list(struct lister *l, const struct lister_job *job, struct listing *
 		return list_kernel(l, job, out);
 	case LISTER_MEMORY:
 		return list_memory(l, job, out);
+	case LISTER_SOURCE:
+		return list_source(l, job, out);
 	default:
 		return list_file(l, job, out);
 	}
@@ -183,7 +237,7 @@ static struct cfitext *read_cfi(const struct lister_job *job)
 	struct cfitext *cfi = NULL;
 	struct elf_file *file;
 
-	if (job_open(job, &file))
+	if (job->source == LISTER_SOURCE || job_open(job, &file))
 		return NULL;
 	if (cfitext_new(file, job->at, &cfi))
 		cfi = NULL;

@@ -24,6 +24,7 @@ enum lister_source {
 	LISTER_FILE,
 	LISTER_KERNEL,
 	LISTER_MEMORY, /* of a process: code that it made */
+	LISTER_SOURCE, /* of a function of a language: lines of a file */
 };
 
 struct lister_job {
@@ -36,8 +37,9 @@ struct lister_job {
 	uint64_t end;		       /* in memory; 0: not known. Of a file it is found */
 	uint64_t marks[MEMCODE_MARKS]; /* see memcode.h */
 	size_t nmarks;
-	uint64_t at; /* an address in it, for its CFI */
-	pid_t pid;   /* process with the root for debug files and sources */
+	uint64_t at;	/* an address in it, for its CFI; of a source: a line */
+	pid_t pid;	/* process with the root for debug files and sources */
+	char file[256]; /* the source; below the working folder where it is not absolute */
 };
 
 /*

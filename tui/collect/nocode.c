@@ -7,8 +7,13 @@
 
 #include "symbols/insn/disasm.h"
 
+#define PATH_KEPT 255u /* bytes of a module that a profile keeps; longer names are cut */
+
 const char *nocode_nowhere(enum func_kind kind, bool exited)
 {
+	if (func_is_language(kind))
+		return exited ? "its process has exited, and with it the root of its files"
+			      : "it is not known which file it is in";
 	switch (kind) {
 	case FUNC_KERNEL:
 		return "no function of that name is there now: its module was unloaded, or symbols "
@@ -55,11 +60,47 @@ static const char *memory_unread(int err)
 	}
 }
 
+static const char *source_unread(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENOTDIR:
+		return "its process has no file of that name now";
+	case -ENODATA:
+		return "the file is shorter now: it does not have its lines";
+	case -EINVAL:
+		return "that is no regular file";
+	case -EFBIG:
+		return "the file is larger than 8 MiB";
+	case -ESRCH:
+		return nocode_nowhere(FUNC_PYTHON, true);
+	case -EPERM:
+	case -EACCES:
+		return "the file is refused: run as root";
+	default:
+		return NULL;
+	}
+}
+
+const char *nocode_no_file(const char *path)
+{
+	if (!strncmp(path, "<frozen", strlen("<frozen")))
+		return "it is built into the interpreter";
+	if (path[0] == '<' || !path[0])
+		return "it was compiled from a text in memory, not from a file";
+	if (!strcmp(path, "?"))
+		return "the name of its file could not be read";
+	if (strlen(path) >= PATH_KEPT)
+		return "the name of its file is too long";
+	return NULL;
+}
+
 const char *nocode_unread(enum func_kind kind, int err)
 {
-	const char *why = kind == FUNC_KERNEL ? kernel_unread(err)
-			  : kind == FUNC_JIT  ? memory_unread(err)
-					      : NULL;
+	const char *why = kind == FUNC_KERNEL	   ? kernel_unread(err)
+			  : kind == FUNC_JIT	   ? memory_unread(err)
+			  : func_is_language(kind) ? source_unread(err)
+						   : NULL;
 
 	if (why)
 		return why;

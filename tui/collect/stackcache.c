@@ -451,8 +451,7 @@ int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t c
 		     : 0;
 }
 
-bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
-		     const struct stack_record **rec)
+bool stackcache_peek(const struct stackcache *c, uint64_t hash, struct stackcache_stack *stack)
 {
 	struct stackcache_named *named;
 	struct stackcache_raw *raw;
@@ -461,8 +460,7 @@ bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
 	if (!named || !raw)
 		return false;
-	*stack = named->stack;
-	*rec = raw->rec;
+	*stack = (struct stackcache_stack){named->stack, raw->rec, named->places, named->nplaces};
 	return true;
 }
 

@@ -47,12 +47,15 @@ int64_t stackcache_stack(struct stackcache *c, uint64_t hash, bool kernel, bool 
  */
 int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t count);
 
-/*
- * The record of a user stack that was counted lately, and its profile id; false: forgotten. Both
- * are valid until the next stackcache_age and the next commit.
- */
-bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
-		     const struct stack_record **rec);
+/* A stack that was counted lately: its profile id, its record, and as in resolver_places. */
+struct stackcache_stack {
+	uint32_t id;
+	const struct stack_record *rec;
+	const uint32_t *places;
+	uint32_t nplaces;
+};
+/* False: it is forgotten. Valid until the next stackcache_age and the next commit. */
+bool stackcache_peek(const struct stackcache *c, uint64_t hash, struct stackcache_stack *stack);
 
 /* After a slice. now: CLOCK_MONOTONIC ns. */
 void stackcache_age(struct stackcache *c, uint64_t now);

@@ -3,7 +3,8 @@
 #define STACKTOP_TUI_PROFILE_ANNOTATION_H
 
 /*
- * A function's machine code with the samples of each instruction, for a screen to show. The screen
+ * A function's machine code with the samples of each instruction, or the source file of a function
+ * of a language with those of each line, for a screen to show. The screen
  * leaves a wish on the board; the collector answers it with an annotation a slice. Plain data that
  * does not change once it is on the board: a reader with a reference needs no lock.
  */
@@ -38,8 +39,12 @@ enum annotation_state {
 };
 
 struct annotation_count {
-	uint64_t self;	/* samples that were at the instruction */
-	uint64_t below; /* ... in what it called, or in the kernel that it entered */
+	/*
+	 * Samples that were at the instruction, and in what it called, or in the kernel that it
+	 * entered. Of a line of a language native code that it ran, the kernel's as well, is its
+	 * own: below are functions of languages.
+	 */
+	uint64_t self, below;
 };
 
 struct annotation_sum { /* of the whole function */
@@ -56,6 +61,7 @@ struct annotation {
 	char trouble[192];	 /* FAILED: why */
 	struct listing *listing; /* READY */
 	struct cfitext *cfi;	 /* of the function's FDE; NULL: it has none */
+	unsigned int processes;	 /* in which it was found in the window */
 	bool exited;		 /* so has the process whose code it is; made at run time */
 	bool replaced;		 /* other code is in its place by now; made at run time */
 	uint64_t at;		 /* the wish's frame in the file; 0: none was named */

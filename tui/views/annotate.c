@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tui/profile/board.h"
+#include "tui/profile/language.h"
 #include "unwind/cfitext.h"
 
 #define SCROLL_STEP 8
@@ -16,35 +17,51 @@
 
 /* --- loading ------------------------------------------------------------------------------ */
 
-/* Where no sample was at an instruction itself, calls count by what was below them. */
-static uint64_t heat(const struct annotation_count *c, uint32_t i, bool below)
+/*
+ * Where no sample was at an instruction itself, calls count by what was below them. A line of a
+ * source calls a lot, so both count.
+ */
+enum heat_of {
+	HEAT_SELF,
+	HEAT_BELOW,
+	HEAT_BOTH,
+};
+
+static uint64_t heat(const struct annotation_count *c, uint32_t i, enum heat_of of)
 {
-	return below ? c[i].below : c[i].self;
+	return (of != HEAT_BELOW ? c[i].self : 0) + (of != HEAT_SELF ? c[i].below : 0);
 }
 
-static bool is_hotter(const struct annotation_count *c, bool below, uint32_t a, uint32_t b)
+static bool is_hotter(const struct annotation_count *c, enum heat_of of, uint32_t a, uint32_t b)
 {
-	return heat(c, a, below) > heat(c, b, below) ||
-	       (a < b && heat(c, a, below) == heat(c, b, below));
+	return heat(c, a, of) > heat(c, b, of) || (a < b && heat(c, a, of) == heat(c, b, of));
+}
+
+static enum heat_of heat_of(const struct listing *l, const struct annotation_count *c)
+{
+	if (l->source)
+		return HEAT_BOTH;
+	for (uint32_t i = 0; i < l->ninsns; i++)
+		if (c[i].self)
+			return HEAT_SELF;
+	return HEAT_BELOW;
 }
 
 /* The instruction of a rank by samples, 0 the hottest; LISTING_NONE: there is none. */
 static uint32_t hottest(const struct ui *ui, uint32_t rank)
 {
 	const struct annotation_count *c = annotate_counts(ui);
-	uint32_t n = annotate_of(ui)->shown->listing->ninsns, best = LISTING_NONE, last;
-	bool below = true;
+	const struct listing *l = annotate_of(ui)->shown->listing;
+	const enum heat_of of = heat_of(l, c);
+	uint32_t n = l->ninsns, best = LISTING_NONE, last;
 
-	for (uint32_t i = 0; i < n && below; i++)
-		below = !c[i].self;
 	for (uint32_t turn = 0; turn <= rank; turn++) {
 		last = best;
 		best = LISTING_NONE;
 		for (uint32_t i = 0; i < n; i++) {
-			if (!heat(c, i, below) ||
-			    (last != LISTING_NONE && !is_hotter(c, below, last, i)))
+			if (!heat(c, i, of) || (last != LISTING_NONE && !is_hotter(c, of, last, i)))
 				continue;
-			if (best == LISTING_NONE || is_hotter(c, below, i, best))
+			if (best == LISTING_NONE || is_hotter(c, of, i, best))
 				best = i;
 		}
 		if (best == LISTING_NONE)
@@ -91,7 +108,8 @@ static unsigned int go_hottest(struct ui *ui)
 		insn = hottest(ui, 0);
 	}
 	if (insn == LISTING_NONE) {
-		ui_notice(ui, "no sample was at an instruction of this function");
+		ui_notice(ui, "no sample was at %s of this function",
+			  annotate_has_source(a) ? "a line" : "an instruction");
 		return UI_REDRAW;
 	}
 	a->rank++;
@@ -116,11 +134,21 @@ static void go_first(struct ui *ui)
 		list_select(&a->list, a->rows.of_insn[insn]);
 }
 
+/* Lines without a source become more. */
+static void keep_line(struct annotate *a, const struct listing *now, uint64_t line)
+{
+	uint32_t at = listing_find(now, line);
+
+	if (at != LISTING_NONE)
+		list_select(&a->list, a->rows.of_insn[at]);
+}
+
 static int annotate_load(struct ui *ui)
 {
 	struct annotate *a = annotate_of(ui);
 	struct annotation *now;
 	const struct listing *before;
+	uint64_t line = 0;
 	uint32_t id;
 	int err = 0;
 
@@ -138,12 +166,16 @@ static int annotate_load(struct ui *ui)
 	}
 	before = a->shown ? a->shown->listing : NULL;
 	if (now->listing && now->listing != before) {
+		if (before && a->list.count)
+			line = before->insns[a->rows.row[a->list.cursor].insn].addr;
 		err = coderows_make(&a->rows, now->listing);
 		if (err) {
 			annotation_put(now);
 			return err;
 		}
 		a->list.count = a->rows.count;
+		if (line)
+			keep_line(a, now->listing, line);
 	}
 	if (!now->listing) { /* counts were zeroed: it is read again */
 		a->list = (struct list){0};
@@ -175,7 +207,9 @@ static unsigned int go_target(struct ui *ui)
 	const struct coderow *r = &a->rows.row[a->list.cursor];
 	uint32_t to = a->shown->listing->insns[r->insn].to;
 
-	if (r->line != LISTING_NONE || to == LISTING_NONE)
+	if (annotate_has_source(a))
+		ui_notice(ui, "a line of a source has no jumps");
+	else if (r->line != LISTING_NONE || to == LISTING_NONE)
 		ui_notice(ui, "no jump within the function");
 	else
 		go_insn(a, to);
@@ -201,6 +235,10 @@ static unsigned int annotate_key(struct ui *ui, int action)
 
 	if (action == ACTION_BACK)
 		return ui_overlay_back(ui);
+	if (annotate_has_source(a) && (action == ACTION_CFI || action == ACTION_SYNTAX)) {
+		ui_notice(ui, "an interpreter runs it: it has neither machine code nor CFI");
+		return UI_REDRAW;
+	}
 	if (action == ACTION_CFI) {
 		a->cfi = !a->cfi;
 		if (a->shown)
@@ -280,6 +318,16 @@ static unsigned int annotate_place(struct ui *ui, struct view_place *place, bool
 
 /* --- opening and closing ------------------------------------------------------------------- */
 
+static void tell_replayed(struct ui *ui, const struct profile_func *func)
+{
+	char line[300] = "";
+
+	if (func->file && func->line)
+		snprintf(line, sizeof(line), ": line %u of %.200s", func->line,
+			 language_module(func->kind, func->file));
+	ui_notice(ui, "a session holds the hottest line of a function only%s", line);
+}
+
 static const char *why_not(const struct ui *ui, const struct profile_func *func)
 {
 	if (ui->header.replayed)
@@ -291,8 +339,6 @@ static const char *why_not(const struct ui *ui, const struct profile_func *func)
 			       ? "where it is in the kernel is not known: run as root, or set "
 				 "kernel.kptr_restrict to 0 or 1"
 			       : "its module was unloaded, and its code with it";
-	if (func_is_language(func->kind))
-		return "an interpreter runs it: it has no machine code of its own";
 	if (func->kind == FUNC_JIT && strcmp(func->name, "[rewritten code]") == 0)
 		return "it was replaced while it was sampled: which code it was is not known";
 	return NULL;
@@ -336,6 +382,10 @@ unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_
 	struct annotate *a;
 	int err;
 
+	if (ui->header.replayed && func_is_language(func->kind)) {
+		tell_replayed(ui, func);
+		return UI_REDRAW;
+	}
 	if (no) {
 		ui_notice(ui, "%s", no);
 		return UI_REDRAW;
@@ -358,7 +408,8 @@ unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_
 	ui_close_overlay(ui);
 	ui->overlay = (struct overlay){&annotate_ops, a};
 	if (ui->frozen)
-		ui_notice(ui, "shows samples of now: a frozen view has no addresses");
+		ui_notice(ui, "shows samples of now: a frozen view has no %s",
+			  annotate_has_source(a) ? "lines" : "addresses");
 	profile_lock(ui->profile);
 	err = board_want_annotation(profile_board(ui->profile), &a->wish);
 	profile_unlock(ui->profile);

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "tui/views/annotate_priv.h"
+#include "tui/profile/language.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/timespan.h"
 #include "tui/util/share.h"
 #include "unwind/cfitext.h"
 
 #define COLS_FOR_BELOW 72
+#define COLS_OF_SOURCE 56 /* for the same, as lines have no addresses */
 #define ROWS_FOR_SUMS  8
 #define DIGITS_NARROW  8
 
@@ -38,8 +40,16 @@ struct layout {
 static struct layout layout_make(const struct listing *l, const struct grid *g)
 {
 	char last[20];
-	struct layout y = {.below = g->cols >= COLS_FOR_BELOW ? 8 : 0};
+	struct layout y = {.below = g->cols >= (l->source ? COLS_OF_SOURCE : COLS_FOR_BELOW) ? 8
+											     : 0};
 
+	if (l->source) {
+		y.digits = snprintf(last, sizeof(last), "%" PRIu64, l->end);
+		y.digits = y.digits < (int)strlen("LINE") ? (int)strlen("LINE") : y.digits;
+		y.addr = y.below ? 16 : 8;
+		y.code = y.lanes = y.addr + y.digits + 2;
+		return y;
+	}
 	y.digits = snprintf(last, sizeof(last), "%" PRIx64, l->end);
 	if (!y.below && y.digits > DIGITS_NARROW)
 		y.digits = DIGITS_NARROW;
@@ -131,6 +141,26 @@ static bool path_told(const struct annotate *a, size_t at)
 	return false;
 }
 
+static void draw_source_row(const struct ui *ui, const struct layout *y, size_t at, struct grid *g,
+			    int row)
+{
+	const struct annotate *a = annotate_of(ui);
+	const struct listing *l = a->shown->listing;
+	const struct listing_insn *line = &l->insns[a->rows.row[at].insn];
+	const struct annotation_count *c = &annotate_counts(ui)[line - l->insns];
+	enum role role = ROLE_TEXT;
+
+	draw_share(g, row, 0, c->self, sum(ui)->total);
+	if (y->below)
+		draw_share(g, row, y->below - 1, c->below, sum(ui)->total);
+	grid_printf(g, row, y->addr, y->digits, ROLE_DIM, "%*" PRIu64, y->digits, line->addr);
+	if (c->self + c->below)
+		role = ui_heat(share_of(c->self + c->below, sum(ui)->total));
+	if (search_matches(ui, l->strings + line->text))
+		role = ROLE_MATCH;
+	draw_text(g, row, y->code, role, l->strings + line->text, a->scroll);
+}
+
 static void draw_row(const struct ui *ui, const struct layout *y, size_t at, struct grid *g,
 		     int row)
 {
@@ -187,7 +217,8 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 	else if (shown->replaced)
 		col = grid_put(g, row, 1, g->cols - 1, ROLE_WARN, "other code is there now; ");
 	col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_TEXT,
-			   "%" PRIu64 " samples, %" PRIu64 " at its own code", s->total, s->self);
+			   "%" PRIu64 " samples, %" PRIu64 " at its own %s", s->total, s->self,
+			   annotate_has_source(annotate_of(ui)) ? "lines and native code" : "code");
 	if (timespan_weighed(ui) == SPAN_TOTAL)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of %.0f s",
 				   (double)(shown->now - shown->since) / 1e9);
@@ -196,10 +227,17 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 	if (s->elsewhere)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
 				   "; %" PRIu64 " more in others of this name", s->elsewhere);
+	if (shown->processes > 1 && shown->listing->source)
+		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM,
+				   ", of %u processes", shown->processes);
+	if (shown->listing->newer)
+		col += grid_put(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
+				"; the file was changed after its process began");
 	if (s->stray)
-		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
-				   "; %" PRIu64 " behind what is shown", s->stray);
-	if (shown->listing->lines_missing && 1 + col < g->cols) {
+		col += grid_printf(
+			g, row, 1 + col, g->cols - 1 - col, ROLE_WARN, "; %" PRIu64 " %s", s->stray,
+			shown->listing->source ? "at no line of it" : "behind what is shown");
+	if (shown->listing->lines_missing && !shown->listing->source && 1 + col < g->cols) {
 		snprintf(text, sizeof(text), "; no lines: %s", shown->listing->lines_missing);
 		grid_fit(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, text);
 	}
@@ -210,7 +248,7 @@ static void draw_title(const struct ui *ui, const struct list *list, struct grid
 {
 	const struct annotate *a = annotate_of(ui);
 	const struct listing *l = a->shown ? a->shown->listing : NULL;
-	char right[64] = "", range[LIST_RANGE] = "";
+	char right[64] = "", mark[8], range[LIST_RANGE] = "";
 	int at = g->cols - 2, width;
 
 	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
@@ -221,7 +259,9 @@ static void draw_title(const struct ui *ui, const struct list *list, struct grid
 		grid_printf(g, row, at, g->cols - at - 2, ROLE_DIM, " %s ", range);
 		at--;
 	}
-	if (l)
+	if (l && l->source)
+		snprintf(right, sizeof(right), "%s", l->cut ? " cut " : "");
+	else if (l)
 		snprintf(right, sizeof(right), " 0x%" PRIx64 "..0x%" PRIx64 "%s ", l->start, l->end,
 			 l->cut ? ", cut" : "");
 	if (l && at - grid_width(g, right) > 30) {
@@ -229,8 +269,12 @@ static void draw_title(const struct ui *ui, const struct list *list, struct grid
 		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
 	}
 	width = at < g->cols - 2 ? at - 3 : g->cols - 4;
+	snprintf(mark, sizeof(mark), "%s ", language_mark(a->wish.kind) ?: "");
 	grid_printf(g, row, 2, width, ROLE_TITLE, " %s%s  %s ",
-		    a->wish.kind == FUNC_INLINE ? "around " : "", a->wish.name, a->wish.module);
+		    a->wish.kind == FUNC_INLINE ? "around "
+		    : annotate_has_source(a)	? mark
+						: "",
+		    a->wish.name, a->wish.module);
 }
 
 /* In as many rows as it needs, of which the screen may have fewer. */
@@ -256,11 +300,15 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 	char text[128];
 
 	if (shown && shown->state == ANNOTATION_FAILED) {
-		grid_put(g, top, 2, g->cols - 2, ROLE_ERROR, "! Its machine code is not shown:");
+		grid_put(g, top, 2, g->cols - 2, ROLE_ERROR,
+			 annotate_has_source(annotate_of(ui)) ? "! Its source is not shown:"
+							      : "! Its machine code is not shown:");
 		draw_wrapped(g, top + 1, ROLE_TEXT, shown->trouble);
 	} else if (shown && shown->state == ANNOTATION_READS) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
-			 "Reads its machine code and the lines of its source ...");
+			 annotate_has_source(annotate_of(ui))
+				 ? "Reads its source ..."
+				 : "Reads its machine code and the lines of its source ...");
 	} else if (shown && annotate_of(ui)->gone) {
 		snprintf(text, sizeof(text), "Process %d has ended, or is another program by now:",
 			 (int)annotate_of(ui)->wish.pid);
@@ -324,6 +372,24 @@ static void draw_cfi(struct ui *ui, struct grid *g, int top, int rows)
 	draw_cursor(&a->cfi_list, g, top + 1, rows - 1);
 }
 
+static void draw_header(const struct annotate *a, const struct layout *y, struct grid *g, int row)
+{
+	const char *missing = a->shown->listing->lines_missing;
+	char text[256] = "SOURCE AND CODE";
+
+	grid_blank(g, row, 0, g->cols, ROLE_HEADER);
+	grid_put(g, row, 2, 6, ROLE_HEADER, "SELF%");
+	if (y->below)
+		grid_put(g, row, y->below, 7, ROLE_HEADER, "BELOW%");
+	grid_right(g, row, y->addr, y->digits, ROLE_HEADER,
+		   annotate_has_source(a) ? "LINE"
+		   : y->digits >= 7	  ? "ADDRESS"
+					  : "ADDR");
+	if (annotate_has_source(a))
+		snprintf(text, sizeof(text), "SOURCE%s%s", missing ? ": " : "", missing ?: "");
+	grid_fit(g, row, y->code, g->cols - y->code, ROLE_HEADER, text);
+}
+
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
 	struct annotate *a = annotate_of(ui);
@@ -344,13 +410,7 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 	y = layout_make(a->shown->listing, g);
 	if (head == 3) {
 		draw_sums(ui, g, top + 1);
-		grid_blank(g, top + 2, 0, g->cols, ROLE_HEADER);
-		grid_put(g, top + 2, 2, 6, ROLE_HEADER, "SELF%");
-		if (y.below)
-			grid_put(g, top + 2, y.below, 7, ROLE_HEADER, "BELOW%");
-		grid_right(g, top + 2, y.addr, y.digits, ROLE_HEADER,
-			   y.digits >= 7 ? "ADDRESS" : "ADDR");
-		grid_put(g, top + 2, y.code, g->cols - y.code, ROLE_HEADER, "SOURCE AND CODE");
+		draw_header(a, &y, g, top + 2);
 	}
 	page = rows > head ? (size_t)(rows - head) : 1;
 	if (!a->moved)
@@ -361,16 +421,19 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 
 		if (at >= a->list.count)
 			break;
-		draw_row(ui, &y, at, g, top + i);
+		if (a->shown->listing->source)
+			draw_source_row(ui, &y, at, g, top + i);
+		else
+			draw_row(ui, &y, at, g, top + i);
 	}
 	draw_cursor(&a->list, g, top + head, rows - head);
 	draw_title(ui, &a->list, g, top);
 }
 
-/* --- in words: the hottest instructions ---------------------------------------------------- */
+/* --- in words: the hottest instructions, or lines ------------------------------------------ */
 
 struct hot {
-	uint64_t self;
+	uint64_t self; /* of a line: and below */
 	uint32_t insn;
 };
 
@@ -404,6 +467,38 @@ static void add_insn(const struct ui *ui, struct plain_list *list, uint32_t at, 
 		plain_row_add(row, "jumps to %" PRIx64, l->insns[insn->to].addr);
 }
 
+static void add_line(const struct ui *ui, struct plain_list *list, uint32_t at, double percent)
+{
+	const struct annotation *shown = annotate_of(ui)->shown;
+	const struct listing_insn *line = &shown->listing->insns[at];
+	const struct annotation_count *c = &annotate_counts(ui)[at];
+	struct plain_row *row = plain_list_add(list, line->addr, percent);
+	const char *text = shown->listing->strings + line->text;
+
+	if (!row)
+		return;
+	text += strspn(text, " ");
+	snprintf(row->name, sizeof(row->name), "line %" PRIu64 "%s%.300s", line->addr,
+		 *text ? ": " : "", text);
+	snprintf(row->brief, sizeof(row->brief), "line %" PRIu64, line->addr);
+	if (c->below)
+		plain_row_add(row, "%.1f in what it calls", percent_of(c->below, sum(ui)->total));
+}
+
+/* What the screen says above the lines. */
+static void tell_source(const struct annotate *a, struct plain_list *list)
+{
+	const struct listing *l = a->shown ? a->shown->listing : NULL;
+
+	snprintf(list->title, sizeof(list->title),
+		 "Lines of %.150s in %.200s by samples at them and below, %%%s%.100s", a->wish.name,
+		 a->wish.module,
+		 l && l->lines_missing ? "; no text: "
+		 : l && l->newer       ? "; the file was changed after its process began"
+				       : "",
+		 l && l->lines_missing ? l->lines_missing : "");
+}
+
 int annotate_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct annotate *a = annotate_of(ui);
@@ -411,10 +506,12 @@ int annotate_plain(const struct ui *ui, struct plain_list *list)
 	const struct annotation_count *counts;
 	const struct listing *l;
 	struct hot *hot;
-	uint64_t sum = 0;
+	uint64_t all = 0;
 
 	snprintf(list->title, sizeof(list->title), "Machine code of %.300s by samples at it, %%",
 		 a->wish.name);
+	if (annotate_has_source(a))
+		tell_source(a, list);
 	if (!shown || shown->state != ANNOTATION_READY) {
 		snprintf(list->empty, sizeof(list->empty), "%s",
 			 shown && shown->state == ANNOTATION_FAILED  ? shown->trouble
@@ -429,13 +526,17 @@ int annotate_plain(const struct ui *ui, struct plain_list *list)
 	if (!hot)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l->ninsns; i++) {
-		hot[i] = (struct hot){counts[i].self, i};
-		sum += counts[i].self;
+		hot[i] = (struct hot){counts[i].self + (l->source ? counts[i].below : 0), i};
+		all += counts[i].self;
 	}
+	if (l->source)
+		all = sum(ui)->total;
 	qsort(hot, l->ninsns, sizeof(*hot), by_self);
 	for (uint32_t i = 0; i < l->ninsns && hot[i].self; i++)
-		add_insn(ui, list, hot[i].insn, percent_of(hot[i].self, sum));
-	snprintf(list->empty, sizeof(list->empty), "No sample was at an instruction of it.");
+		(l->source ? add_line : add_insn)(ui, list, hot[i].insn,
+						  percent_of(hot[i].self, all));
+	snprintf(list->empty, sizeof(list->empty), "No sample was at %s of it.",
+		 l->source ? "a line" : "an instruction");
 	free(hot);
 	return 0;
 }

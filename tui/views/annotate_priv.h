@@ -56,8 +56,14 @@ static inline struct annotate *annotate_of(const struct ui *ui)
 	return ui->overlay.state;
 }
 
+/* Lines of a source are shown, not machine code. */
+static inline bool annotate_has_source(const struct annotate *a)
+{
+	return func_is_language(a->wish.kind);
+}
+
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows);
-/* All instructions are too many to listen to: the hottest. -ENOMEM. */
+/* All instructions or lines are too many to listen to: the hottest. -ENOMEM. */
 int annotate_plain(const struct ui *ui, struct plain_list *list);
 /* The counts of each instruction, of the span that is shown. The annotation is READY. */
 const struct annotation_count *annotate_counts(const struct ui *ui);

@@ -209,7 +209,7 @@ static void each_language_has_a_mark(void **state)
 	assert_shows(t, "k/u  CALLERS AND CALLEES");
 	type(t, "\x1b"
 		"a");
-	assert_shows(t, "an interpreter runs it");
+	assert_shows(t, "\u2500 java com.foo.Bar.baz  /src/Bar.java");
 }
 
 /* A run of frames has a mark if all of them have that. */
