@@ -67,6 +67,10 @@ uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place)
 	char copy[16384];
 	char *save = NULL;
 
+	if (frames[0] == '=') {
+		stack.lock = (enum stack_lock)(frames[1] - '0');
+		frames += 3;
+	}
 	strncpy(copy, frames, sizeof(copy) - 1);
 	copy[sizeof(copy) - 1] = '\0';
 	for (char *at = strtok_r(copy, ";", &save); at; at = strtok_r(NULL, ";", &save)) {

@@ -20,7 +20,7 @@ uint32_t feed_names(struct profile *p, bool kernel, const char *names);
 
 /* A stack from "function@module", outermost first, separated by ';'. '!' begins an end, 'k:' a
  * function of the kernel, 'inline:', 'jit:', 'eval:', 'py:', 'php:', 'pl:', 'rb:', 'js:' and
- * 'java:' others. place: see struct profile_stack. */
+ * 'java:' others. "=N;" in front: enum stack_lock. place: see struct profile_stack. */
 uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place);
 
 int feed_commit(struct profile *p, const struct profile_cell *cells, size_t ncells);

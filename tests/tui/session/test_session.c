@@ -234,6 +234,51 @@ static void completeness_is_as_it_was(void **state)
 	session_free(s);
 }
 
+/* Equal frames with another lock are another stack, also in a file. */
+static void locks_are_as_they_were(void **state)
+{
+	static const char *const stacks[STACK_LOCKS] = {
+		"=0;main;py:work@w.py", "=1;main;py:work@w.py", "=2;main;py:work@w.py",
+		"=3;main;py:work@w.py"};
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct profile_health health = {.elapsed = NS, .time = NS, .samples = STACK_LOCKS};
+	struct profile_cell cells[STACK_LOCKS];
+	struct session_slice slice;
+	struct session_writer *w;
+	struct session *s;
+	char error[256];
+
+	(void)state;
+	assert_int_equal(session_writer_new(path, &w, error, sizeof(error)), 0);
+	for (int i = 0; i < STACK_LOCKS; i++) {
+		cells[i] = (struct profile_cell){.proc = feed_proc(p, 7, 1, "python3", false),
+						 .tid = 7,
+						 .ustack = feed_frames(p, stacks[i], 0),
+						 .kstack = PROFILE_NO_STACK,
+						 .count = (uint64_t)i + 1};
+		for (int k = 0; k < i; k++)
+			assert_int_not_equal(cells[k].ustack, cells[i].ustack);
+	}
+	assert_int_equal(profile_commit(p, cells, STACK_LOCKS, &health), 0);
+	assert_int_equal(session_note(w, p, cells, STACK_LOCKS, &health), 0);
+	assert_int_equal(session_flush(w), 0);
+	session_writer_free(w);
+	for (int i = 0; i < STACK_LOCKS; i++)
+		profile_stack_put(p, cells[i].ustack);
+	profile_free(p);
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	assert_int_equal(session_read(s, 0, &slice), 0);
+	assert_int_equal(slice.ncells, STACK_LOCKS);
+	for (uint32_t i = 0; i < slice.ncells; i++) {
+		const struct profile_stack stack =
+			session_names_stack(session_all_names(s), slice.cells[i].ustack);
+
+		assert_int_equal(stack.lock, slice.cells[i].count - 1);
+		assert_true(stack.complete);
+	}
+	session_free(s);
+}
+
 /* --- jumps ------------------------------------------------------------------------------------ */
 
 static char *state_of(struct profile *p, enum span span)
@@ -473,6 +518,7 @@ int main(void)
 		cmocka_unit_test(processes_are_as_they_were),
 		cmocka_unit_test(groups_are_as_they_were),
 		cmocka_unit_test(completeness_is_as_it_was),
+		cmocka_unit_test(locks_are_as_they_were),
 		cmocka_unit_test(jumps_lead_to_the_same),
 		cmocka_unit_test(another_event_begins_anew),
 		cmocka_unit_test(speed_is_followed),

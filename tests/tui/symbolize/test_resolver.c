@@ -71,6 +71,8 @@ int __wrap_modules_get(struct modules *all, const struct object *o, pid_t pid,
 	return 0;
 }
 
+static const char *names[NATIVES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
+
 const char *__wrap_modules_find(struct modules *all, struct symbol_module *m,
 				const struct object *o, uint64_t vaddr, uint64_t *start,
 				bool *guessed);
@@ -78,7 +80,6 @@ const char *__wrap_modules_find(struct modules *all, struct symbol_module *m,
 				const struct object *o, uint64_t vaddr, uint64_t *start,
 				bool *guessed)
 {
-	static const char *const names[NATIVES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
 
 	(void)all;
 	(void)m;
@@ -138,6 +139,8 @@ int64_t __wrap_profile_func(struct profile *p, enum func_kind kind, const char *
 	return ninterned++;
 }
 
+static enum stack_lock made_lock;
+
 int64_t __wrap_profile_stack_new(struct profile *p, const struct profile_stack *stack);
 int64_t __wrap_profile_stack_new(struct profile *p, const struct profile_stack *stack)
 {
@@ -145,6 +148,7 @@ int64_t __wrap_profile_stack_new(struct profile *p, const struct profile_stack *
 
 	(void)p;
 	made[0] = '\0';
+	made_lock = stack->lock;
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		at += (size_t)snprintf(made + at, sizeof(made) - at, "%s%s", i ? " " : "",
 				       interned[stack->frames[i]]);
@@ -176,6 +180,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+static enum language_lock lock; /* of the next stacks */
+
 /* Frames of a language, leaf first, by the native frame that runs each. */
 static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
 				     const uint32_t *places, uint32_t n)
@@ -198,6 +204,7 @@ static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
 
 	assert_true(natives <= NATIVES && n <= CALLS_MAX);
 	language.stack.nframes = n;
+	language.stack.lock = lock;
 	for (uint32_t i = 0; i < n; i++)
 		language.stack.frames[i] = (struct language_call){
 			.method = &methods[i], .line = 100 + i, .at = places[i]};
@@ -274,6 +281,35 @@ static void places_that_contradict_each_other_do_no_harm(void **state)
 	assert_string_equal(made, "n2 n1 eval:n0 py:f1");
 	RESOLVE(0, WALK_BOTTOM, 0);
 	assert_string_equal(made, "");
+}
+
+/* A thread waits where the interpreter takes the lock, inside of the innermost frame. */
+static void locks_are_those_of_the_thread(void **state)
+{
+	(void)state;
+	names[0] = "take_gil";
+	lock = LANGUAGE_NO_LOCK;
+	RESOLVE(3, WALK_BOTTOM, 2);
+	assert_int_equal(made_lock, STACK_LOCK_NONE);
+	lock = LANGUAGE_HOLDS;
+	RESOLVE(3, WALK_BOTTOM, 2);
+	assert_int_equal(made_lock, STACK_LOCK_HELD);
+	lock = LANGUAGE_RELEASED;
+	RESOLVE(3, WALK_BOTTOM, 2);
+	assert_int_equal(made_lock, STACK_LOCK_WAITS);
+	/* outside of the innermost frame that was long ago */
+	RESOLVE(3, WALK_BOTTOM, 0, 2);
+	assert_int_equal(made_lock, STACK_LOCK_RELEASED);
+	names[0] = "n0";
+	RESOLVE(3, WALK_BOTTOM, 2);
+	assert_int_equal(made_lock, STACK_LOCK_RELEASED);
+	names[2] = "take_gil";
+	RESOLVE(3, WALK_BOTTOM, 1);
+	assert_int_equal(made_lock, STACK_LOCK_RELEASED);
+	names[2] = "n2";
+	resolve(3, WALK_BOTTOM, NULL, 0);
+	assert_int_equal(made_lock, STACK_LOCK_NONE);
+	lock = LANGUAGE_NO_LOCK;
 }
 
 /* --- inlined calls --------------------------------------------------------------------------- */
@@ -363,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_calls_that_are_not_known_yet_are_waited_for,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(places_are_those_of_the_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(locks_are_those_of_the_thread, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
