@@ -7,93 +7,25 @@
 #include "tests/symbols/runtime/pythons.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/prctl.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "symbols/runtime/python_check.h"
 #include "symbols/runtime/python_offsets.h"
 #include "tests/symbols/runtime/layouts.h"
+#include "tests/symbols/runtime/subjects.h"
 
 #define TRIES	    200
 #define READS_MAX   50000u /* of one check, whatever the memory has */
 #define MUTANTS_MIN 50
 
-/* --- a process ------------------------------------------------------------------------------- */
-
-struct subject {
-	pid_t pid;
-	int in;
-	FILE *out;
-	struct python_place place;
-	struct python_layout layout;
-};
-
-static int read_subject(void *arg, uint64_t addr, void *to, size_t size)
-{
-	const struct subject *s = arg;
-	struct iovec here = {to, size}, there = {(void *)(uintptr_t)addr, size};
-
-	return process_vm_readv(s->pid, &here, 1, &there, 1, 0) == (ssize_t)size ? 0 : -EFAULT;
-}
-
-static void subject_exec(const char *path, const char *how, int in, int out)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(in, 0);
-	dup2(out, 1);
-	execl(path, path, "-B", "-I", "tests/symbols/runtime/check.py", how, NULL);
-	_exit(127);
-}
-
-static void subject_end(struct subject *s)
-{
-	close(s->in);
-	fclose(s->out);
-	kill(s->pid, SIGKILL);
-	assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
-}
-
-/* False: there is no layout for the version, and nothing runs. */
-static bool subject_new(const char *path, const char *how, struct subject *s)
-{
-	uint8_t table[PYTHON_DEBUG_OFFSETS_SIZE];
-	int in[2], out[2];
-	char line[128];
-	__u32 version;
-
-	assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
-	s->pid = fork();
-	assert_true(s->pid >= 0);
-	if (!s->pid)
-		subject_exec(path, how, in[0], out[1]);
-	close(in[0]);
-	close(out[1]);
-	s->in = in[1];
-	s->out = fdopen(out[0], "r");
-	assert_non_null(s->out);
-	if (!fgets(line, sizeof(line), s->out) ||
-	    sscanf(line, "%x %" SCNx64 " %" SCNx64, &version, &s->place.runtime, &s->place.type) !=
-		    3 ||
-	    read_subject(s, s->place.runtime, table, sizeof(table)) ||
-	    python_layout_of(version, table, sizeof(table), &s->layout)) {
-		subject_end(s);
-		return false;
-	}
-	assert_non_null(fgets(line, sizeof(line), s->out));
-	assert_string_equal(line, "ready\n");
-	return true;
-}
+/* --- processes ------------------------------------------------------------------------------- */
 
 static int check(struct subject *s, struct python_layout *layout, const char **why)
 {
 	*why = NULL;
-	return python_check(layout, &s->place, read_subject, s, why);
+	return python_check(layout, &s->place, subject_read, s, why);
 }
 
 /* Checks until it is accepted; how often it was. */
@@ -349,7 +281,7 @@ static int read_fake(void *arg, uint64_t addr, void *to, size_t size)
 		fake_page(f, addr, to, size);
 		return 0;
 	}
-	if (read_subject(f->s, addr, to, size))
+	if (subject_read(f->s, addr, to, size))
 		return -EFAULT;
 	for (unsigned int i = 0; i < f->nlies; i++)
 		if (f->lies[i][0] >= addr && f->lies[i][0] + sizeof(uint64_t) <= addr + size)
@@ -362,7 +294,7 @@ static uint64_t word_of(struct subject *s, uint64_t addr)
 {
 	uint64_t value;
 
-	assert_int_equal(read_subject(s, addr, &value, sizeof(value)), 0);
+	assert_int_equal(subject_read(s, addr, &value, sizeof(value)), 0);
 	return value;
 }
 
@@ -422,7 +354,7 @@ static int check_row(struct subject *s, uint64_t link, uint64_t object, size_t s
 	struct fake *f = fake_new(s);
 	int err;
 
-	assert_int_equal(read_subject(s, object, f->page, size), 0);
+	assert_int_equal(subject_read(s, object, f->page, size), 0);
 	f->next = (int32_t)next;
 	f->before = before;
 	lie(f, link, FAKE);
