@@ -15,7 +15,7 @@
 #include "symbols/base/text.h"
 #include "symbols/runtime/python_code.h"
 
-#define METHODS_BYTES (memory_limit(MEMORY_JIT) / 4)
+#define METHODS_BYTES (memory_limit(MEMORY_JIT) / 4) /* half of it for their tables of lines */
 
 struct decoder;
 
@@ -124,12 +124,13 @@ static bool is_sound(const struct method_record *rec)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-static void methods_bound(struct language *l)
+/* Drops the oldest that no stack refers to, until no more than so many bytes are left. */
+static void methods_bound(struct language *l, size_t bytes)
 {
 	struct method *m, *next;
 
 	HASH_ITER(hh, l->methods, m, next) {
-		if (l->bytes <= METHODS_BYTES)
+		if (l->bytes <= bytes)
 			break;
 		if (m->refs)
 			continue;
@@ -164,7 +165,8 @@ static size_t read_text(const struct method_record *rec, enum method_text of, ch
 	return 1;
 }
 
-static struct method *method_new(const struct method_record *rec)
+/* With so many bytes of its table of lines. */
+static struct method *method_new(const struct method_record *rec, uint32_t table)
 {
 	const struct decoder *decoder = &decoders[rec->runtime];
 	char name[METHOD_TEXT], file[METHOD_TEXT], scope[METHOD_TEXT];
@@ -178,7 +180,7 @@ static struct method *method_new(const struct method_record *rec)
 		nscope = decoder->text(rec, METHOD_SCOPE, scope, sizeof(scope) - 4);
 	if (nscope) /* "Class" and "::" */
 		nscope += strlen(strcpy(scope + nscope, decoder->scope));
-	bytes = sizeof(*m) + rec->table_size + nscope + nname + nfile + 2;
+	bytes = sizeof(*m) + table + nscope + nname + nfile + 2;
 	m = calloc(1, bytes);
 	if (!m)
 		return NULL;
@@ -188,10 +190,10 @@ static struct method *method_new(const struct method_record *rec)
 	m->decoder = decoder;
 	m->version = rec->version;
 	m->first = rec->first;
-	m->table_size = rec->table_size;
+	m->table_size = table;
 	m->table_all = rec->table_all;
-	m->table = memcpy(m->data, rec + 1, rec->table_size);
-	at = (char *)m->data + rec->table_size;
+	m->table = memcpy(m->data, rec + 1, table);
+	at = (char *)m->data + table;
 	m->shown = (struct language_method){decoder->kind, at, at + nscope + nname + 1};
 	memcpy(at, scope, nscope);
 	memcpy(at + nscope, name, nname + 1);
@@ -205,7 +207,9 @@ void language_add(struct language *l, const struct method_record *rec)
 
 	if (!is_sound(rec))
 		return;
-	m = method_new(rec);
+	/* Where stacks refer to so many, lines go before names. */
+	methods_bound(l, METHODS_BYTES / 2);
+	m = method_new(rec, l->bytes <= METHODS_BYTES / 2 ? rec->table_size : 0);
 	if (!m) {
 		l->forget(l->arg, rec->hash);
 		return;
@@ -223,7 +227,7 @@ void language_add(struct language *l, const struct method_record *rec)
 		return;
 	}
 	l->bytes += m->bytes;
-	methods_bound(l);
+	methods_bound(l, METHODS_BYTES);
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -271,7 +275,7 @@ void language_stack_free(struct language *l, struct language_stack *stack)
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		((struct method *)stack->frames[i].method)->refs--; /* shown is its first member */
 	free(stack);
-	methods_bound(l);
+	methods_bound(l, METHODS_BYTES);
 }
 
 size_t language_stack_bytes(const struct language_stack *stack)
