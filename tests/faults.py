@@ -812,7 +812,7 @@ TUI = [
     Fault("source-hottest", "tui/views/annotate.c",
           "if (l->source)\n\t\treturn HEAT_BOTH;", "if (l->source)\n\t\treturn HEAT_SELF;"),
     Fault("source-cursor", "tui/views/annotate.c",
-          "if (line)\n\t\t\tkeep_line(a, now->listing, line);", "(void)line;"),
+          "if (line)\n\t\t\tkeep_line(", "if (line == 1)\n\t\t\tkeep_line("),
     # Frames of a language have no address.
     Fault("annotator-native", "tui/collect/annotator_search.c",
           "kind != FUNC_END && !func_is_language(kind);", "kind != FUNC_END;"),

@@ -551,15 +551,19 @@ static void fill(const struct annotator *a, struct annotation *to)
 static void publish(struct annotator *a, uint64_t now)
 {
 	struct annotation *to = a->no_source && list_lines(a) ? NULL : annotation_new(a->listing);
+	const char *trouble = a->trouble;
 
 	if (!to)
 		return;
 	to->serial = a->wish.serial;
-	to->state = a->trouble[0] ? ANNOTATION_FAILED
-		    : a->listing  ? ANNOTATION_READY
-		    : a->asked	  ? ANNOTATION_READS
-				  : ANNOTATION_LOOKS;
-	snprintf(to->trouble, sizeof(to->trouble), "%s", a->trouble);
+	/* Lines without a source are listed, if there is any whose number is known. */
+	if (a->no_source && !a->listing)
+		trouble = a->no_source;
+	to->state = trouble[0]	 ? ANNOTATION_FAILED
+		    : a->listing ? ANNOTATION_READY
+		    : a->asked	 ? ANNOTATION_READS
+				 : ANNOTATION_LOOKS;
+	snprintf(to->trouble, sizeof(to->trouble), "%s", trouble);
 	to->window_sum = a->window;
 	to->all_sum = a->all;
 	to->cfi = a->cfi ? cfitext_get(a->cfi) : NULL;

@@ -158,6 +158,7 @@ static void lines_come_later(void **state)
 		a->serial = 1;
 		a->state = ANNOTATION_READY;
 		a->window[turn].self = a->window_sum.self = a->window_sum.total = 30;
+		a->all_sum.total = 30;
 		give(t, a);
 		assert_mark_on(t, "  12");
 	}
