@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The demonstration: programs, their recording, its replay, and the pictures in docs/ made from it.
 
-DEMO_BIN := $(patsubst tests/demo/%.c,$(BUILD)/tests/demo/%,$(wildcard tests/demo/*.c))
+DEMO_BIN := $(patsubst tests/demo/%.c,$(BUILD)/tests/demo/%,$(wildcard tests/demo/*.c)) \
+	$(BUILD)/tests/demo/shop.py
 
 $(BUILD)/tests/demo/%: tests/demo/%.c
 	$(folder)
 	$(call say,DEMO,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -pthread
+
+$(BUILD)/tests/demo/%.py: tests/demo/%.py
+	$(folder)
+	$(Q)cp $< $@
 
 # The recording is published, so it must not describe the machine that it was made on.
 RECORDED_BIN := $(DEMO_BIN:$(BUILD)/tests/demo/%=$(BUILD)/tests/demo/recorded/%)
@@ -16,7 +21,13 @@ $(BUILD)/tests/demo/recorded/%: tests/demo/%.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -fdebug-prefix-map=$(CURDIR)=/stacktop \
 		-o $@ $< -pthread
 
-AS_DEMO := unshare --uts --cgroup sh -c 'echo demo >/proc/sys/kernel/hostname && exec "$$@"' -
+$(BUILD)/tests/demo/recorded/%.py: tests/demo/%.py
+	$(folder)
+	$(Q)cp $< $@
+
+# Functions of Python have the path of their file: it is /srv. $(1): the folder of the programs.
+AS_DEMO = unshare --uts --cgroup --mount sh -c 'echo demo >/proc/sys/kernel/hostname && \
+	mount --bind $(BUILD)/tests/demo/$(1) /srv && exec "$$@"' -
 
 .PHONY: demo demo-session docs-screens docs-screens-live
 ##   demo           replay the recording docs/demo.session; needs no rights
@@ -29,8 +40,8 @@ demo:
 demo-session:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all $(RECORDED_BIN)
-	@$(AS_DEMO) $(BUILD)/stacktop -b -d 1 -F 199 --record docs/demo.session -- \
-		$(BUILD)/tests/demo/recorded/stage >/dev/null
+	@$(call AS_DEMO,recorded) $(BUILD)/stacktop -b -d 1 -F 199 --record docs/demo.session -- \
+		/srv/stage >/dev/null
 	@chmod 644 docs/demo.session && ls -l docs/demo.session
 
 ##   docs-screens   redraw the pictures of README and docs/ from docs/demo.session
@@ -43,4 +54,4 @@ docs-screens:
 docs-screens-live:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all $(DEMO_BIN)
-	@$(AS_DEMO) tests/demo/screens.sh $(BUILD) live docs/screens
+	@$(call AS_DEMO,) tests/demo/screens.sh $(BUILD) live docs/screens

@@ -3,7 +3,7 @@
 #
 # Draws the pictures of README and docs/, so that they show the real program. Those of a session come
 # out the same each time; those that no session has are drawn live, from programs of the demonstration,
-# and need root. `make docs-screens` and `make docs-screens-live` run it.
+# and need root; those are in /srv (demo.mk). `make docs-screens` and `make docs-screens-live` run it.
 #
 #   screens.sh BUILD session|live FOLDER
 
@@ -23,12 +23,13 @@ at() { # name second size keys: from the recording
 session() {
     at procs 28 100x30 '/ j i t Enter Esc'
     at inlined 16 100x30 '/ h o t Enter Enter'
+    at python 12 100x30 '/ s h o p Enter Enter 3 p'
     at recursion 20 100x30 '/ r e c Enter Enter 3 / a t t Enter'
     at kernel 26 100x30 '/ k e r n Enter Enter 5 c c'
-    at convoy 33 100x30 '/ c o n v Enter Enter 4 *'
+    at convoy 33 100x34 '/ c o n v Enter Enter 4 *'
     at threads 33 100x30 'H'
     at programs 33 100x30 'c'
-    at butterfly 26 100x30 '/ k e r n Enter f'
+    at butterfly 26 100x30 '/ k e r n Enter Enter 2 / d o _ s y s c Enter f'
     at frozen 54 100x30 '3 z {'
     at difference 54 100x30 '3 z { B X / s o r t _ Enter'
     at difference-flame 54 100x30 '5 z { B X'
@@ -38,7 +39,7 @@ session() {
 
 # One process for all pictures of a walk, so that addresses agree between them.
 start() { # program
-    (cd "$build/tests/demo" && exec setarch -R "./$1" >/dev/null) &
+    (cd /srv && exec setarch -R "/srv/$1" >/dev/null) &
     pid=$!
 }
 
@@ -52,7 +53,14 @@ of() { # name size keys: live, from the started program
     "$build/stacktop" -p "$pid" --screenshot "$new/$1.svg" --size "$2" --keys "$3"
 }
 
+python() {
+    start shop.py
+    of annotate-python 100x30 '2 / f i n d _ Enter a'
+    stop
+}
+
 live() {
+    python
     start lesson
     of walk-0 100x34 'i'
     of walk-1 100x34 'i Down'

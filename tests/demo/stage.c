@@ -20,6 +20,7 @@ static const struct act {
 } acts[] = {
 	{0, SECONDS, {"service", "46", "54"}},
 	{1, 18, {"hotloop"}},
+	{2, 12, {"shop.py"}},
 	{4, 22, {"recursion"}},
 	{12, 28, {"kernelbound"}},
 	{18, 32, {"jit"}},

@@ -255,7 +255,8 @@ def check_demo(tap, folder):
     shutil.copy(DEMO, path)
     text, err, status = replay(path, "--format", "folded", unprivileged=True)
     missing = [word for word in ("hotloop;", ";scramble", "place_queen;place_queen;place_queen",
-                                 "kernelbound;", "convoy;", "__lll_lock_wait", "jit;")
+                                 "kernelbound;", "convoy;", "__lll_lock_wait", "jit;",
+                                 ";Basket.total_[py];find_price_[py]", ";deflate")
                if word not in text]
     tap.ok(status == 0 and not missing, "docs/demo.session has all that the demo shows",
            f"{missing} {err}")
