@@ -14,13 +14,15 @@
 
 #include "bpf/prog/runtime.bpf.h"
 
-#define PYTHON_MINOR(l)	     ((l)->version >> 16 & 0xff)
-#define OWNED_BY_THREAD	     0
-#define OWNED_BY_CSTACK	     3 /* or another one that is not of Python */
-#define PYTHON_NOT_STARTED   0xffffffffu
-#define PYTHON_TAGS	     3ull	/* of a reference; 3.14 */
-#define PYTHON_CODE_BYTES    (1u << 24) /* no function has more */
-#define PYTHON_INTERPRETERS  16
+#define PYTHON_MINOR(l)	    ((l)->version >> 16 & 0xff)
+#define OWNED_BY_THREAD	    0
+#define OWNED_BY_CSTACK	    3 /* or another one that is not of Python */
+#define PYTHON_NOT_STARTED  0xffffffffu
+#define PYTHON_TAGS	    3ull       /* of a reference; 3.14 */
+#define PYTHON_CODE_BYTES   (1u << 24) /* no function has more */
+#define PYTHON_INTERPRETERS 16
+/* From co_firstlineno to co_version, from 3.12 on: no two code objects have the same. */
+#define PYTHON_CODE_VERSION  24
 #define PYTHON_SPECIALS_3_11 9 /* words of a frame before its locals */
 
 /* Reads a thread's state into the object. 1: it is that of this thread; -1: there is none. */
@@ -202,8 +204,8 @@ __attribute__((noinline)) int python_take_code(__u64 code)
 {
 	struct runtime_state *r = runtime_state();
 	const struct python_layout *l;
-	__u64 name;
-	__u32 first;
+	__u64 texts;
+	__u32 first, version = 0;
 
 	if (!r)
 		return 0;
@@ -213,16 +215,19 @@ __attribute__((noinline)) int python_take_code(__u64 code)
 	r->code = 0;
 	if (object_read(r, code, l->code_head) || object_word(r, l->object_type) != r->process.type)
 		return 0;
-	name = object_word(r, l->code_name);
+	texts = object_word(r, l->code_name) + 3 * object_word(r, l->code_filename);
 	first = object_int(r, l->code_firstlineno);
 	r->words = 0;
-	if (l->code_framesize)
+	if (l->code_framesize) {
 		r->words = object_int(r, l->code_framesize);
-	else if (l->code_nlocalsplus)
+		version = object_int(r, l->code_firstlineno + PYTHON_CODE_VERSION);
+	} else if (l->code_nlocalsplus) {
 		r->words = object_int(r, l->code_nlocalsplus) + object_int(r, l->code_stacksize) +
 			   PYTHON_SPECIALS_3_11;
+	}
 	r->code = code;
-	r->check = (__u32)(name >> 4 ^ name >> 36) * 0x9e3779b1u ^ first;
+	r->check =
+		((__u32)(texts >> 4 ^ texts >> 36) ^ version * 0x85ebca6bu) * 0x9e3779b1u ^ first;
 	return 1;
 }
 
