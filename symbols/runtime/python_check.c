@@ -146,7 +146,7 @@ static int check_texts(struct checker *c, const uint8_t *code, uint32_t first)
 	    !strcmp(file, qualified))
 		return refuse(c, "a function has no file");
 	c->paths += is_path(file);
-	/* Up to 3.9 a module begins at its first statement. */
+	/* Up to 3.9, a module begins at its first statement. */
 	if (first > LINE_MAX_NUMBER || (c->minor >= 10 && !strcmp(name, "<module>") && first > 1) ||
 	    (name[0] != '<' && !first))
 		return refuse(c, "a function begins at an impossible line");
