@@ -80,7 +80,7 @@ struct proc_row {
 	uint64_t kernel_samples;
 	uint64_t walks; /* user stacks walked */
 	uint64_t complete;
-	uint64_t locks[STACK_LOCKS]; /* by enum stack_lock */
+	uint64_t locks[STACK_LOCKS];	/* by enum stack_lock */
 	double cpu_percent;		/* of one CPU: samples / frequency / seconds of the span */
 	double rate;			/* samples a second */
 	uint32_t hottest;		/* func id with the most self samples, or UINT32_MAX */
