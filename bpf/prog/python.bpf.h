@@ -446,48 +446,7 @@ __attribute__((noinline)) int python_send_method(__u32 n)
 	return 0;
 }
 
-/* Sends the function of frame r->next, if it was not sent yet. 1: go on with the next. */
-__attribute__((noinline)) int python_send_step(void)
-{
-	struct runtime_state *r = runtime_state();
-	int n = runtime_unsent();
-
-	if (n < 0 || !r)
-		return 0;
-	if (n < (int)LANGUAGE_FRAMES_MAX && python_send_method(n)) {
-		r->full = 1;
-		return 0;
-	}
-	r->next++;
-	return 1;
-}
-
-__attribute__((noinline)) int python_send_some(void)
-{
-	int i;
-
-	for (i = 0; i < 32; i++)
-		if (!python_send_step())
-			return 0;
-	return 1;
-}
-
-/* Sends what user space needs to name the stack, if that is new. */
-__attribute__((noinline)) int python_send(void)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-	int i;
-
-	if (!st || !r || !r->nframes || sample_stack_is_seen(st->walk.head[0]))
-		return 0;
-	for (i = 0; i < (int)(LANGUAGE_FRAMES_MAX / 32) + 1; i++)
-		if (!python_send_some())
-			break;
-	if (!r->full)
-		r->full = language_send(st, r, RUNTIME_PYTHON) != 0;
-	return 0;
-}
+RUNTIME_SENDER(python, RUNTIME_PYTHON)
 
 SEC("perf_event")
 int on_python(struct bpf_perf_event_data *ctx)

@@ -35,9 +35,13 @@ struct runtime_state {
 	__u64 window_at;
 	__u32 window_size;
 	__u32 nframes;
-	__u32 from;   /* first frame that has no place yet */
-	__u32 native; /* first native frame that may run it */
-	__u32 lost;   /* frames without a place */
+	__u32 from;    /* first frame that has no place yet */
+	__u32 native;  /* first native frame that may run it */
+	__u32 run;     /* first frame of the run that is being read */
+	__u32 inner;   /* first frame of those that have to change their order */
+	__u32 proven;  /* first native frame that no run with a proven place has */
+	__u32 pending; /* runs behind those */
+	__u32 lost;    /* frames without a place */
 	__u32 torn;
 	__u32 next;   /* frame whose function is looked at */
 	__u32 cut;    /* frames of this run for which there was no room */
@@ -54,7 +58,10 @@ struct runtime_state {
 	__u8 window[LANGUAGE_WINDOW + 8];
 	__u8 object[LANGUAGE_OBJECT + 8];
 	struct method_record method;
-	__u8 table[METHOD_TABLE];
+	union {
+		__u8 table[METHOD_TABLE];
+		__u64 functions[LANGUAGE_FRAMES_MAX]; /* of the frames, if it is not their code */
+	};
 };
 
 _Static_assert(offsetof(struct runtime_state, frames) - offsetof(struct runtime_state, head) == 32,
@@ -576,5 +583,52 @@ static __always_inline int language_send(const struct cpu_state *st, struct runt
 		return -1;
 	return bpf_ringbuf_output(&stacks, rec, size, BPF_RB_NO_WAKEUP);
 }
+
+/*
+ * name_send() sends what user space needs to name the stack, if that is new: its functions, each by
+ * name_send_method(), and its frames.
+ */
+#define RUNTIME_SENDER(name, number)                                                               \
+	/* The function of frame r->next, if it was not sent yet. 1: go on with the next. */       \
+	__attribute__((noinline)) int name##_send_step(void)                                       \
+	{                                                                                          \
+		struct runtime_state *r = runtime_state();                                         \
+		int n = runtime_unsent();                                                          \
+                                                                                                   \
+		if (n < 0 || !r)                                                                   \
+			return 0;                                                                  \
+		if (n < (int)LANGUAGE_FRAMES_MAX && name##_send_method(n)) {                       \
+			r->full = 1;                                                               \
+			return 0;                                                                  \
+		}                                                                                  \
+		r->next++;                                                                         \
+		return 1;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	__attribute__((noinline)) int name##_send_some(void)                                       \
+	{                                                                                          \
+		int i;                                                                             \
+                                                                                                   \
+		for (i = 0; i < 32; i++)                                                           \
+			if (!name##_send_step())                                                   \
+				return 0;                                                          \
+		return 1;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	__attribute__((noinline)) int name##_send(void)                                            \
+	{                                                                                          \
+		struct cpu_state *st = this_state();                                               \
+		struct runtime_state *r = runtime_state();                                         \
+		int i;                                                                             \
+                                                                                                   \
+		if (!st || !r || !r->nframes || sample_stack_is_seen(st->walk.head[0]))            \
+			return 0;                                                                  \
+		for (i = 0; i < (int)(LANGUAGE_FRAMES_MAX / 32) + 1; i++)                          \
+			if (!name##_send_some())                                                   \
+				break;                                                             \
+		if (!r->full)                                                                      \
+			r->full = language_send(st, r, number) != 0;                               \
+		return 0;                                                                          \
+	}
 
 #endif

@@ -11,6 +11,8 @@
 #include "bpf/tracker/codereader.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
+#include "symbols/runtime/php_check.h"
+#include "symbols/runtime/php_file.h"
 #include "symbols/runtime/python_check.h"
 #include "symbols/runtime/python_file.h"
 #include "unwind/walk.h"
@@ -63,6 +65,33 @@ static void unlock_python(struct runtime_process *p)
 	p->python.runtime_current = 0;
 }
 
+static bool read_php(const struct elf_file *file, const char *name, struct runtime_object *r)
+{
+	struct php_file php;
+
+	(void)name;
+	if (!php_file_read(file, &php))
+		return false;
+	r->err = php.err;
+	snprintf(r->shown, sizeof(r->shown), "%s", "an unknown PHP");
+	if (php.layout.version)
+		snprintf(r->shown, sizeof(r->shown), "PHP %d.%d%s",
+			 (uint8_t)(php.layout.version >> 8), (uint8_t)php.layout.version,
+			 php.globals ? "" : " (ZTS)");
+	r->elf.at = php.globals;
+	for (int i = 0; i < 4; i++)
+		r->elf.eval[i / 2][i % 2] = php.eval[i / 2][i % 2];
+	r->elf.php = php.layout;
+	return true;
+}
+
+static int check_php(struct code_memory *m, const struct runtime_process *p, bool *lock,
+		     const char **why)
+{
+	*lock = true;
+	return php_check(&p->php, p->at, read_memory, m, why);
+}
+
 static const struct runtime_ops {
 	/* Finds the runtime in a file; false: it is not there. */
 	bool (*read)(const struct elf_file *file, const char *name, struct runtime_object *r);
@@ -73,6 +102,7 @@ static const struct runtime_ops {
 	void (*unlock)(struct runtime_process *p);
 } runtime_ops[RUNTIME_COUNT] = {
 	[RUNTIME_PYTHON] = {read_python, check_python, unlock_python},
+	[RUNTIME_PHP] = {read_php, check_php, NULL},
 };
 
 /* --- files and processes --------------------------------------------------------------------- */

@@ -101,6 +101,22 @@ static uint32_t python_line_of(const struct method *m, uint32_t place)
 	return python_line(&layout, m->table, m->table_size, m->table_all, m->first, at);
 }
 
+/* Of languages whose texts are plain characters. */
+static size_t plain_text_of(const struct method_record *rec, enum method_text of, char *to,
+			    size_t room)
+{
+	const char *text = (const char *)rec->text[of];
+
+	return text_clean(to, room, text, strnlen(text, rec->text_size[of]));
+}
+
+/* Of those whose places are lines. */
+static uint32_t plain_line_of(const struct method *m, uint32_t place)
+{
+	(void)m;
+	return place;
+}
+
 static const struct decoder {
 	enum func_kind kind;
 	const char *scope; /* between a scope and a name, at most 3 bytes */
@@ -109,6 +125,7 @@ static const struct decoder {
 	uint32_t (*line)(const struct method *m, uint32_t place);
 } decoders[RUNTIME_COUNT] = {
 	[RUNTIME_PYTHON] = {FUNC_PYTHON, ".", python_text_of, python_line_of},
+	[RUNTIME_PHP] = {FUNC_PHP, "::", plain_text_of, plain_line_of},
 };
 
 static bool is_sound(const struct method_record *rec)

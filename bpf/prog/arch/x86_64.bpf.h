@@ -74,6 +74,20 @@ static __always_inline int regs_in_sigreturn(const bpf_user_pt_regs_t *regs)
 	return regs->orig_rax == NR_RT_SIGRETURN;
 }
 
+/*
+ * Where PHP keeps its frame and its instruction if it was compiled by GCC (Zend/zend_execute.c,
+ * ZEND_VM_FP_GLOBAL_REG). Other code may have other values there.
+ */
+static __always_inline __u64 regs_php_frame(const bpf_user_pt_regs_t *regs)
+{
+	return regs->r14;
+}
+
+static __always_inline __u64 regs_php_opline(const bpf_user_pt_regs_t *regs)
+{
+	return regs->r15;
+}
+
 /* Of the thread that runs: what pthread_self() returns. */
 struct thread_struct {
 	unsigned long fsbase;

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judges the chains of an interpreted language. A program (programs/chains.*) prints the chains of calls
+that it can be in, as its own runtime has them, and then goes through them for ever. Each sample's chain must
+be one of them, or the beginning of one; how many have frames of the language at all is counted."""
+
+import collections
+import contextlib
+import json
+import re
+import select
+import subprocess
+
+import live
+
+SECONDS = 60    # for enough samples
+
+
+class Chains:
+    """runs: native functions that run the language's frames
+    own_stack: a native function at the bottom of stacks that have only the inner part of a chain"""
+
+    def __init__(self, known, runs, own_stack=None):
+        self.runs, self.own_stack = runs, own_stack
+        self.possible = set()
+        for chain in known:
+            names = chain.split(";")
+            self.possible.update(tuple(names[:n]) for n in range(len(names) + 1))
+        self.names = {name for chain in self.possible for name in chain}
+        self.inner = {chain[n:] for chain in self.possible for n in range(len(chain))}
+        self.total = self.merged = 0
+        self.bad, self.partly = collections.Counter(), collections.Counter()
+
+    def of(self, user):
+        """The frames of the language, * where a native frame that runs some has none."""
+        chain = ["*"] if self.own_stack and self.own_stack in user else []
+        whole = True
+        for frame, after in zip(user, user[1:] + [""]):
+            if frame in self.names:
+                chain.append(frame)
+            elif frame in self.runs and after not in self.names:
+                chain.append("*")
+                whole = False
+        return tuple(chain), whole
+
+    def is_possible(self, chain):
+        if "*" not in chain:
+            return chain in self.possible
+        if chain[0] == "*" and "*" not in chain[1:]:
+            return not chain[1:] or chain[1:] in self.inner
+        pattern = re.compile("".join("(?:[^;]+;)*" if name == "*" else re.escape(name) + ";"
+                                     for name in chain))
+        return any(pattern.fullmatch("".join(name + ";" for name in known)) for known in self.possible)
+
+    def add(self, text):
+        for user, _, count in live.folded(text):
+            if not any(frame in self.runs for frame in user):
+                continue
+            chain, whole = self.of(user)
+            self.total += count
+            self.merged += count * whole
+            if not whole:
+                self.partly[chain] += count
+            if not self.is_possible(chain):
+                self.bad[chain] += count
+
+
+def watch(command, runs, enough, own_stack=None, seconds=SECONDS):
+    """Samples the program until it has so many samples with all frames. (its Chains, messages)"""
+    with live.Load(command, stdout=subprocess.PIPE) as process:
+        ready, _, _ = select.select([process.stdout], [], [], 30)
+        chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, own_stack)
+        sampler = subprocess.Popen([live.STACKTOP, "-b", "-F", "4999", "-d", "1", "-n", str(seconds), "-p",
+                                    str(process.pid), "--format", "folded"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            for line in sampler.stdout:
+                chains.add(line)
+                if chains.merged >= enough:
+                    sampler.terminate()
+                    break
+        rest, messages = sampler.communicate(timeout=30)
+        chains.add(rest)
+    return chains, messages

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 150 s
+"""Frames of PHP: a program that changes its chain of calls every few microseconds (programs/chains.php),
+through callbacks, magic methods, generators, fibers, destructors, exceptions, included files and eval().
+No sample has a chain that cannot be, and nearly all have their frames. A program in one line has it.
+
+Covers: bpf/prog/php.bpf.h bpf/prog/runtime.bpf.h symbols/runtime/php_file.c symbols/runtime/php_check.c
+Covers: bpf/tracker/runtimefile.c tui/symbolize/language.c"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chains  # noqa: E402
+import live  # noqa: E402
+
+ENOUGH = 60000 if os.environ.get("SIZE") == "full" else 4000
+MERGED = 0.95
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chains.php")
+LINES = """<?php
+function leaf() { $s = 0;
+  for ($i = 0; $i < 1000; $i++) $s += $i;
+  return $s; }
+function caller() {
+  $x = 1;
+  return leaf() + $x; }
+while (true) {
+  caller();
+}
+"""
+
+
+def check_chains(tap):
+    seen, messages = chains.watch(["php", "-n", PROGRAM], {"execute_ex"}, ENOUGH, own_stack="make_fcontext")
+    tap.note(messages)
+    tap.ok(len(seen.possible) > 100, "the program tells its chains", f"{len(seen.possible)}")
+    tap.ok(seen.merged >= ENOUGH / 2, "there are enough samples", f"{seen.merged}")
+    tap.ok(seen.total and seen.merged >= MERGED * seen.total, "nearly all have all of their frames",
+           f"{seen.merged} of {seen.total}")
+    tap.ok(not seen.bad, "none has a chain that cannot be", f"{sum(seen.bad.values())}")
+    for chain, count in seen.bad.most_common(5):
+        tap.note(f"impossible, {count}: {';'.join(chain)[:300]}")
+    for chain, count in seen.partly.most_common(5):
+        tap.note(f"in part, {count}: {';'.join(chain)[:300]}")
+
+
+def check_lines(tap, folder):
+    """The line of the leaf is in its loop, that of the callers where they call."""
+    path = os.path.join(folder, "lines.php")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(LINES)
+    with live.Load(["php", "-n", path]) as process:
+        out, err, _ = live.stacktop("-b", "-F", "1999", "-d", "2", "-n", "2", "-p", str(process.pid),
+                                    "--format", "json")
+    tap.note(err)
+    lines = {}
+    for part in out.splitlines():
+        for function in json.loads(part)["functions"]:
+            if function["kind"] == "php" and function.get("file") == path:
+                lines.setdefault(function["name"], set()).add(function.get("line"))
+    tap.ok(lines.get("leaf", {0}) <= {3} and lines.get("caller") == {7} and lines.get("{main}") == {9},
+           "functions are at the lines where they call or run", str(lines))
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if not shutil.which("php"):
+        tap.skip("php", "not installed")
+        tap.done()
+    check_chains(tap)
+    with tempfile.TemporaryDirectory() as folder:
+        check_lines(tap, folder)
+    tap.done()
+
+
+main()
