@@ -19,107 +19,11 @@
 
 #include "bpf/prog/runtime.bpf.h"
 
-#define PHP_TURN	8u
 #define PHP_OUTERMOST	1ull /* an address in no frame */
 #define PHP_START_BYTES 4096u
 #define PHP_DELEGATIONS 256u
 
 /* --- places ---------------------------------------------------------------------------------- */
-
-/* 1: begin <= value < end; all are below 2^63. Without a branch. */
-static __always_inline __u64 php_is_between(__u64 value, __u64 begin, __u64 end)
-{
-	return ~(value - begin | (end - 1 - value)) >> 63;
-}
-
-/*
- * Native frames from r->native on, up to the one that has the address among its variables, where 0
- * is that of none: 1: it is r->native, 0: there is none, -1: go on. Counts those of execute_ex
- * before it in r->words, the last of which is r->record; ends behind the first one if first is 1.
- * One branch in the body of the loop, so that the verifier sees few paths.
- */
-__attribute__((noinline)) int php_search_some(__u64 addr, int first)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-	__u64 frame, eval, found, last;
-	__u32 i, at;
-
-	if (!st || !r)
-		return 0;
-	at = r->native;
-	for (i = 0; i < PHP_TURN; i++) {
-		STEP_BARRIER(at);
-		found = php_is_between(addr, st->walk.sps[at & (WALK_FRAMES_MAX - 1)],
-				       st->walk.sps[(at + 1) & (WALK_FRAMES_MAX - 1)]);
-		frame = st->walk.frames[at & (WALK_FRAMES_MAX - 1)];
-		/* A return address may be the first one behind the code. */
-		frame = (frame & ~FRAME_EXACT) - (~frame >> 63);
-		eval = php_is_between(frame, r->process.eval[0][0], r->process.eval[0][1]) |
-		       php_is_between(frame, r->process.eval[1][0], r->process.eval[1][1]);
-		last = ((__u64)at + 1 - st->walk.nframes) >> 63 ^ 1;
-		eval &= ~(found | last);
-		r->native = at + !(found | last);
-		r->words += eval;
-		r->record = (r->record & (eval - 1)) | (at & -eval);
-		if (found | last | (eval & first))
-			return found & ~last;
-		at++;
-	}
-	return -1;
-}
-
-__attribute__((noinline)) int php_search(__u64 addr, int first)
-{
-	struct runtime_state *r = runtime_state();
-	int i, found = 0;
-
-	if (!r)
-		return 0;
-	r->words = 0;
-	r->record = LANGUAGE_NOWHERE;
-	for (i = 0; i < (int)(WALK_FRAMES_MAX / PHP_TURN) + 1; i++) {
-		found = php_search_some(addr, first);
-		if (found >= 0)
-			break;
-	}
-	return found > 0;
-}
-
-__attribute__((noinline)) int php_forget_some(__u32 first)
-{
-	struct runtime_state *r = runtime_state();
-	struct language_frame *f;
-	__u32 i, at = first;
-
-	if (!r)
-		return 0;
-	for (i = 0; i < 2 * PHP_TURN; i++) {
-		if (at >= r->nframes)
-			return 0;
-		STEP_BARRIER(at);
-		f = &r->frames[at & (LANGUAGE_FRAMES_MAX - 1)];
-		/* LANGUAGE_SAME stays; that and LANGUAGE_NOWHERE are the highest numbers. */
-		f->at |= (((__u32)f->at - LANGUAGE_SAME) >> 31) * LANGUAGE_NOWHERE;
-		at++;
-	}
-	return 1;
-}
-
-/* Takes the places of the frames from r->from on, which are not proven. */
-__attribute__((noinline)) int php_forget_places(void)
-{
-	struct runtime_state *r = runtime_state();
-	__u32 i;
-
-	if (!r)
-		return 0;
-	r->lost += r->nframes - r->from;
-	for (i = 0; i < LANGUAGE_FRAMES_MAX / PHP_TURN / 2; i++)
-		if (!php_forget_some(r->from + 2 * i * PHP_TURN))
-			break;
-	return 0;
-}
 
 /* Is it on the part of the stack that is not done yet? */
 static __always_inline int php_is_on_stack(const struct cpu_state *st,
@@ -146,15 +50,15 @@ __attribute__((noinline)) int php_place(__u64 addr)
 	if (!r || r->run == r->nframes)
 		return 0;
 	if (!addr) {
-		php_search(0, 1);
+		runtime_search(0, 1);
 		at = r->record;
 		r->pending++;
 	} else {
 		r->native = r->proven;
-		if (php_search(addr, 0) || addr == PHP_OUTERMOST) {
+		if (runtime_search(addr, 0) || addr == PHP_OUTERMOST) {
 			at = r->record;
 			if (r->pending && r->words != r->pending + 1)
-				php_forget_places();
+				runtime_forget_places();
 			r->proven = r->native;
 			r->from = r->nframes;
 			r->pending = 0;
@@ -260,7 +164,7 @@ __attribute__((noinline)) int php_turn_some(__u32 low, __u32 high)
 
 	if (!r)
 		return 0;
-	for (i = 0; i < PHP_TURN; i++) {
+	for (i = 0; i < SEARCH_TURN; i++) {
 		if (low >= high)
 			return 0;
 		STEP_BARRIER(low);
@@ -284,8 +188,8 @@ static __always_inline void php_end_generators(struct runtime_state *r)
 {
 	__u32 i, n = r->nframes;
 
-	for (i = 0; i < PHP_DELEGATIONS / 2 / PHP_TURN; i++)
-		if (!php_turn_some(r->inner + i * PHP_TURN, n - 1 - i * PHP_TURN))
+	for (i = 0; i < PHP_DELEGATIONS / 2 / SEARCH_TURN; i++)
+		if (!php_turn_some(r->inner + i * SEARCH_TURN, n - 1 - i * SEARCH_TURN))
 			break;
 	r->outer = 0;
 	php_place(r->above);
@@ -361,7 +265,7 @@ __attribute__((noinline)) int php_end_fiber(void)
 	if (st->walk.sps[0] - runtime_word(stack) >= runtime_word(stack + 8))
 		return 0;
 	r->native = r->proven;
-	php_search(0, 0);
+	runtime_search(0, 0);
 	if (r->words == r->pending)
 		r->from = r->nframes;
 	return 0;
@@ -454,7 +358,7 @@ static __always_inline void php_walk(struct runtime_state *r)
 		return;
 	r->pending = r->run = r->proven = r->inner = 0;
 	r->outer = 0;
-	php_search(0, 1);
+	runtime_search(0, 1);
 	r->native = 0;
 	if (!r->words) {
 		s->stateless++;
@@ -467,7 +371,7 @@ static __always_inline void php_walk(struct runtime_state *r)
 			break;
 	r->lost += r->nframes - r->run;
 	r->nframes = r->run;
-	php_forget_places();
+	runtime_forget_places();
 	s->walks++;
 	s->frames += r->nframes;
 	s->torn += r->torn != 0;
@@ -485,25 +389,14 @@ static __always_inline __u32 php_text(__u8 *to, __u64 string)
 	return length ? method_text(to, string + PHP_STRING_TEXT, length, length) : 0;
 }
 
-/* Up to eight characters, the first one lowest; a string would be a second object in .rodata. */
-static __always_inline __u32 php_word(__u8 *to, __u64 characters, __u32 size)
-{
-	__u32 i;
-
-#pragma unroll
-	for (i = 0; i < 8; i++)
-		to[i] = characters >> 8 * i;
-	return size;
-}
-
 /* As PHP's own backtraces name what is no function. */
 static __always_inline __u32 php_code_name(__u8 *to, int type, int top)
 {
 	if (type == PHP_EVAL)
-		return php_word(to, 0x6c617665, 4); /* eval */
+		return method_word(to, 0x6c617665, 4); /* eval */
 	if (top)
-		return php_word(to, 0x7d6e69616d7b, 6); /* {main} */
-	return php_word(to, 0x6564756c636e69, 7);	/* include */
+		return method_word(to, 0x7d6e69616d7b, 6); /* {main} */
+	return method_word(to, 0x6564756c636e69, 7);	   /* include */
 }
 
 /* Sends the function of a frame. 0: it was sent, or cannot be read. */

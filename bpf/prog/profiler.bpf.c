@@ -550,6 +550,7 @@ static __always_inline void sample_finish(struct cpu_state *st, int unsent)
 	sample_count(s, &st->key, st->walk.start_stack);
 }
 
+#include "bpf/prog/perl.bpf.h"
 #include "bpf/prog/php.bpf.h"
 #include "bpf/prog/python.bpf.h"
 

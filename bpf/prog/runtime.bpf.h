@@ -39,6 +39,9 @@ struct runtime_state {
 	__u32 native;  /* first native frame that may run it */
 	__u32 run;     /* first frame of the run that is being read */
 	__u32 inner;   /* first frame of those that have to change their order */
+	__u32 entries; /* of the runtime's stack since the last run */
+	__u32 caught;  /* some of them catch exceptions */
+	__u32 first;   /* none was read yet */
 	__u32 proven;  /* first native frame that no run with a proven place has */
 	__u32 pending; /* runs behind those */
 	__u32 lost;    /* frames without a place */
@@ -307,6 +310,103 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 	return 0;
 }
 
+#define SEARCH_TURN 8u
+
+/* 1: begin <= value < end; all are below 2^63. Without a branch. */
+static __always_inline __u64 runtime_is_between(__u64 value, __u64 begin, __u64 end)
+{
+	return ~(value - begin | (end - 1 - value)) >> 63;
+}
+
+/*
+ * Native frames from r->native on, up to the one that has the address among its variables, where 0
+ * is that of none: 1: it is r->native, 0: there is none, -1: go on. Counts those of the runtime's
+ * code before it in r->words, the last of which is r->record; ends behind the first one if first
+ * is 1. One branch in the body of the loop, so that the verifier sees few paths.
+ */
+__attribute__((noinline)) int runtime_search_some(__u64 addr, int first)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u64 frame, eval, found, last;
+	__u32 i, at;
+
+	if (!st || !r)
+		return 0;
+	at = r->native;
+	for (i = 0; i < SEARCH_TURN; i++) {
+		STEP_BARRIER(at);
+		found = runtime_is_between(addr, st->walk.sps[at & (WALK_FRAMES_MAX - 1)],
+					   st->walk.sps[(at + 1) & (WALK_FRAMES_MAX - 1)]);
+		frame = st->walk.frames[at & (WALK_FRAMES_MAX - 1)];
+		/* A return address may be the first one behind the code. */
+		frame = (frame & ~FRAME_EXACT) - (~frame >> 63);
+		eval = runtime_is_between(frame, r->process.eval[0][0], r->process.eval[0][1]) |
+		       runtime_is_between(frame, r->process.eval[1][0], r->process.eval[1][1]);
+		last = ((__u64)at + 1 - st->walk.nframes) >> 63 ^ 1;
+		eval &= ~(found | last);
+		r->native = at + !(found | last);
+		r->words += eval;
+		r->record = (r->record & (eval - 1)) | (at & -eval);
+		if (found | last | (eval & first))
+			return found & ~last;
+		at++;
+	}
+	return -1;
+}
+
+__attribute__((noinline)) int runtime_search(__u64 addr, int first)
+{
+	struct runtime_state *r = runtime_state();
+	int i, found = 0;
+
+	if (!r)
+		return 0;
+	r->words = 0;
+	r->record = LANGUAGE_NOWHERE;
+	for (i = 0; i < (int)(WALK_FRAMES_MAX / SEARCH_TURN) + 1; i++) {
+		found = runtime_search_some(addr, first);
+		if (found >= 0)
+			break;
+	}
+	return found > 0;
+}
+
+__attribute__((noinline)) int runtime_forget_some(__u32 first)
+{
+	struct runtime_state *r = runtime_state();
+	struct language_frame *f;
+	__u32 i, at = first;
+
+	if (!r)
+		return 0;
+	for (i = 0; i < 2 * SEARCH_TURN; i++) {
+		if (at >= r->nframes)
+			return 0;
+		STEP_BARRIER(at);
+		f = &r->frames[at & (LANGUAGE_FRAMES_MAX - 1)];
+		/* LANGUAGE_SAME stays; that and LANGUAGE_NOWHERE are the highest numbers. */
+		f->at |= (((__u32)f->at - LANGUAGE_SAME) >> 31) * LANGUAGE_NOWHERE;
+		at++;
+	}
+	return 1;
+}
+
+/* Takes the places of the frames from r->from on, which are not proven. */
+__attribute__((noinline)) int runtime_forget_places(void)
+{
+	struct runtime_state *r = runtime_state();
+	__u32 i;
+
+	if (!r)
+		return 0;
+	r->lost += r->nframes - r->from;
+	for (i = 0; i < LANGUAGE_FRAMES_MAX / SEARCH_TURN / 2; i++)
+		if (!runtime_forget_some(r->from + 2 * i * SEARCH_TURN))
+			break;
+	return 0;
+}
+
 /* Is the native frame in the code that runs the language's frames? */
 __attribute__((noinline)) int runtime_is_eval(__u32 at)
 {
@@ -533,6 +633,17 @@ static __always_inline __u32 method_text(__u8 *to, __u64 addr, __u64 size, __u64
 	if (size > METHOD_TEXT)
 		size = METHOD_TEXT;
 	return bpf_probe_read_user(to, size, (const void *)addr) ? 0 : size;
+}
+
+/* Up to eight characters, the first one lowest; a string would be a second object in .rodata. */
+static __always_inline __u32 method_word(__u8 *to, __u64 characters, __u32 size)
+{
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < 8; i++)
+		to[i] = characters >> 8 * i;
+	return size;
 }
 
 /* Sends the state's method with so many bytes of its table. 0, or the ring is full. */

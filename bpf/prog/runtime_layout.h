@@ -6,22 +6,25 @@
 
 #include <linux/types.h>
 
+#include "symbols/runtime/perl_layout.h"
 #include "symbols/runtime/php_layout.h"
 #include "symbols/runtime/python_layout.h"
 
 /* Also the number of the program in the map runtime_programs. */
-enum runtime { RUNTIME_NONE, RUNTIME_PYTHON, RUNTIME_PHP, RUNTIME_COUNT };
+enum runtime { RUNTIME_NONE, RUNTIME_PYTHON, RUNTIME_PHP, RUNTIME_PERL, RUNTIME_COUNT };
 
 /* What a walk of a process's language frames needs; the value of the map runtimes, by PID. */
 struct runtime_process {
-	__u64 at;   /* address of the runtime's state: _PyRuntime, executor_globals */
-	__u64 type; /* ... of what all objects that describe code point to: PyCode_Type */
+	__u64 at;   /* address of the runtime's state: _PyRuntime, executor_globals, PL_thr_key */
+	__u64 type; /* ... of what all objects that describe code point to: PyCode_Type;
+		       PL_curinterp */
 	/* Frames (unwind/walk.h) in the code that runs the language's own, where they are placed by
 	 * that; [start, end), 0: none. */
 	__u64 eval[2][2];
 	union {
 		struct python_layout python;
 		struct php_layout php;
+		struct perl_layout perl;
 	};
 };
 

@@ -171,7 +171,7 @@ static int set_sizes(struct sampler *s)
 
 /* The programs of the runtimes: on_sample calls them by number. */
 static const char *const runtime_names[RUNTIME_COUNT] = {
-	[RUNTIME_PYTHON] = "on_python", [RUNTIME_PHP] = "on_php"};
+	[RUNTIME_PYTHON] = "on_python", [RUNTIME_PHP] = "on_php", [RUNTIME_PERL] = "on_perl"};
 
 /* Opens and loads the object, with the programs of the runtimes or without. */
 static int load_object(struct sampler *s, bool runtimes, char *error, size_t size)

@@ -11,6 +11,8 @@
 #include "bpf/tracker/codereader.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
+#include "symbols/runtime/perl_check.h"
+#include "symbols/runtime/perl_file.h"
 #include "symbols/runtime/php_check.h"
 #include "symbols/runtime/php_file.h"
 #include "symbols/runtime/python_check.h"
@@ -92,6 +94,31 @@ static int check_php(struct code_memory *m, const struct runtime_process *p, boo
 	return php_check(&p->php, p->at, read_memory, m, why);
 }
 
+static bool read_perl(const struct elf_file *file, const char *name, struct runtime_object *r)
+{
+	struct perl_file perl;
+
+	(void)name;
+	if (!perl_file_read(file, &perl))
+		return false;
+	r->err = perl.err;
+	snprintf(r->shown, sizeof(r->shown), "Perl %d.%d%s", (uint8_t)(perl.layout.version >> 16),
+		 (uint8_t)(perl.layout.version >> 8), perl.key ? "" : " (no threads)");
+	r->elf.at = perl.key;
+	r->elf.type = perl.first;
+	for (int i = 0; i < 4; i++)
+		r->elf.eval[i / 2][i % 2] = perl.eval[i / 2][i % 2];
+	r->elf.perl = perl.layout;
+	return true;
+}
+
+static int check_perl(struct code_memory *m, const struct runtime_process *p, bool *lock,
+		      const char **why)
+{
+	*lock = true;
+	return perl_check(&p->perl, p->type, read_memory, m, why);
+}
+
 static const struct runtime_ops {
 	/* Finds the runtime in a file; false: it is not there. */
 	bool (*read)(const struct elf_file *file, const char *name, struct runtime_object *r);
@@ -103,6 +130,7 @@ static const struct runtime_ops {
 } runtime_ops[RUNTIME_COUNT] = {
 	[RUNTIME_PYTHON] = {read_python, check_python, unlock_python},
 	[RUNTIME_PHP] = {read_php, check_php, NULL},
+	[RUNTIME_PERL] = {read_perl, check_perl, NULL},
 };
 
 /* --- files and processes --------------------------------------------------------------------- */

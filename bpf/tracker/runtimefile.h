@@ -18,7 +18,7 @@ struct sampler;
 
 struct runtime_object { /* of one file */
 	enum runtime kind;
-	char shown[24]; /* "Python 3.11" */
+	char shown[32]; /* "Python 3.11" */
 	int err;	/* its layout is not known */
 	/* With ELF addresses. */
 	struct runtime_process elf;

@@ -126,6 +126,7 @@ static const struct decoder {
 } decoders[RUNTIME_COUNT] = {
 	[RUNTIME_PYTHON] = {FUNC_PYTHON, ".", python_text_of, python_line_of},
 	[RUNTIME_PHP] = {FUNC_PHP, "::", plain_text_of, plain_line_of},
+	[RUNTIME_PERL] = {FUNC_PERL, "::", plain_text_of, plain_line_of},
 };
 
 static bool is_sound(const struct method_record *rec)

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_PERL_BPF_H
+#define STACKTOP_BPF_PROG_PERL_BPF_H
+
+/*
+ * The frames of a Perl with threads (docs/design/runtimes.md). A thread's interpreter leads to a
+ * chain of stacks of contexts; those of subs, formats and evals of a text are frames. One native
+ * frame of Perl_runops_standard runs several, which make a run. A run ends
+ * - at a sub without a place to go on: C has called it;
+ * - at the end of a stack that has other contexts: the block of a sort;
+ * - at the outermost eval of a run that was called without one: Perl runs that eval in another call
+ *   of Perl_runops_standard (docatch), so that die() need not leave more of the C stack.
+ * If there are as many runs as such native frames, they belong together in this order; else nothing
+ * is proven, and no frame has a place.
+ *
+ * That the interpreter is this thread's is proven by its innermost JMPENV, which is a variable on
+ * this native stack.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/prog/runtime.bpf.h"
+
+/* struct pthread in glibc, for the first keys: a number and a value for each. */
+#define PERL_KEYS     0x310u
+#define PERL_KEYS_MAX 32u
+
+#define PERL_CONTEXTS_MAX (1u << 20)
+#define PERL_CODE_BYTES	  104u /* of a sub's body */
+
+/* What has no sub: r->functions then has the name of the file. */
+#define PERL_MAIN (1ull << 62)
+#define PERL_EVAL (1ull << 61)
+
+/* --- the interpreter ------------------------------------------------------------------------- */
+
+/* Is it that of this thread? */
+static __always_inline int perl_is_ours(const struct cpu_state *st, const struct runtime_state *r,
+					__u64 interp)
+{
+	__u64 catch = runtime_word(interp + r->process.perl.interp_catch);
+	__u32 last = st->walk.nframes - 1;
+
+	STEP_BARRIER(last);
+	return interp && catch >= st->walk.sps[0] &&
+	       catch < st->walk.sps[last & (WALK_FRAMES_MAX - 1)];
+}
+
+static __always_inline __u64 perl_find(const struct cpu_state *st, const struct runtime_state *r)
+{
+	__u32 key = runtime_word(r->process.at);
+	__u64 interp = 0;
+
+	if (key < PERL_KEYS_MAX)
+		interp = runtime_word(r->pointer + PERL_KEYS + 16 * key + 8);
+	if (perl_is_ours(st, r, interp))
+		return interp;
+	interp = runtime_word(r->process.type);
+	return perl_is_ours(st, r, interp) ? interp : 0;
+}
+
+/* --- frames ---------------------------------------------------------------------------------- */
+
+/* Gives the frames from r->run to n, which may be none, the next native frame. */
+__attribute__((noinline)) int perl_place(__u32 n)
+{
+	struct runtime_state *r = runtime_state();
+
+	if (!r)
+		return 0;
+	runtime_search(0, 1);
+	r->lost += !r->words;
+	if (n > r->run) {
+		n--;
+		STEP_BARRIER(n);
+		r->frames[n & (LANGUAGE_FRAMES_MAX - 1)].at = r->record;
+	}
+	return 0;
+}
+
+/* catches: the call was made without an eval, so that one inside of it has a call of its own. */
+static __always_inline void perl_end_run(struct runtime_state *r, int catches)
+{
+	if (catches && r->caught) {
+		perl_place(r->inner);
+		r->run = r->inner;
+	}
+	perl_place(r->nframes);
+	r->run = r->nframes;
+	r->caught = r->entries = 0;
+}
+
+static __always_inline void perl_enter_stack(struct runtime_state *r, __u64 stack)
+{
+	__s32 top = (__s32)runtime_word(stack + PERL_STACK_TOP);
+
+	r->limit = runtime_word(stack + PERL_STACK_CONTEXTS);
+	r->outer = runtime_word(stack + PERL_STACK_BACK);
+	r->entries = r->caught = 0;
+	r->frame = 0;
+	if (top >= 0 && top < (__s32)PERL_CONTEXTS_MAX)
+		r->frame = r->limit + (__u64)top * r->process.perl.context_size;
+}
+
+/* The line of the statement r->above; 0: not known. */
+static __always_inline __u32 perl_line(const struct runtime_state *r)
+{
+	__u32 line = 0;
+
+	if (r->above)
+		bpf_probe_read_user(&line, sizeof(line),
+				    (const void *)(r->above + r->process.perl.cop_line));
+	return line;
+}
+
+/* Adds a frame without a sub: that of a file or text. */
+__attribute__((noinline)) int perl_add_text(__u64 kind)
+{
+	struct runtime_state *r = runtime_state();
+	__u64 text[2] = {}, file, mix;
+	__u32 n;
+
+	if (!r)
+		return 0;
+	n = r->nframes;
+	file = runtime_word(r->above + r->process.perl.cop_file);
+	bpf_probe_read_user_str(text, sizeof(text), (const void *)file);
+	mix = text[0] ^ text[1] * 31 ^ kind;
+	if (!language_add(r, file, perl_line(r), (__u32)(mix ^ mix >> 32)))
+		return 0;
+	STEP_BARRIER(n);
+	r->functions[n & (LANGUAGE_FRAMES_MAX - 1)] = file | kind;
+	return 1;
+}
+
+/* Reads the body of a sub into the object; 0: it is none. */
+__attribute__((noinline)) int perl_take_code(__u64 code)
+{
+	struct runtime_state *r = runtime_state();
+	const struct perl_layout *l;
+	__u64 head[2], mix;
+
+	if (!r || !code)
+		return 0;
+	if (r->code == code)
+		return 1;
+	r->code = 0;
+	l = &r->process.perl;
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)code) ||
+	    (head[1] >> 32 & PERL_TYPE_MASK) != PERL_TYPE_CODE ||
+	    object_read(r, head[0], PERL_CODE_BYTES))
+		return 0;
+	mix = object_word(r, l->code_name) ^ object_word(r, l->code_file) << 7;
+	r->check = (__u32)(mix ^ mix >> 32) * 0x9e3779b1u;
+	r->code = code;
+	return 1;
+}
+
+/* Adds the frame of the sub in the object; 0: there is no room. */
+static __always_inline int perl_add_sub(struct runtime_state *r)
+{
+	__u32 n = r->nframes;
+
+	if (!language_add(r, object_word(r, r->process.perl.code_root), perl_line(r), r->check))
+		return 0;
+	STEP_BARRIER(n);
+	r->functions[n & (LANGUAGE_FRAMES_MAX - 1)] = r->code;
+	return 1;
+}
+
+/* Is the context at addr that of an eval that C itself has made around its call? */
+static __always_inline int perl_is_call_eval(struct runtime_state *r, __u64 addr)
+{
+	const struct perl_layout *l = &r->process.perl;
+
+	return addr >= r->limit && !window_hold(r, addr, l->context_size) &&
+	       (window_byte(r, addr) & PERL_CONTEXT_MASK) == PERL_CONTEXT_EVAL &&
+	       !window_word(r, addr + l->context_retop);
+}
+
+/*
+ * A sub or format. The innermost one may be about to begin or to end: its context is complete
+ * exactly while the sub is one deeper in its recursion.
+ */
+__attribute__((noinline)) int perl_step_sub(__u64 addr)
+{
+	struct runtime_state *r = runtime_state();
+	const struct perl_layout *l;
+	__u64 retop, cop;
+	int taken, fake;
+
+	if (!r)
+		return 0;
+	l = &r->process.perl;
+	retop = window_word(r, addr + l->context_retop);
+	cop = window_word(r, addr + l->context_cop);
+	fake = (window_byte(r, addr) & (PERL_CONTEXT_FAKE | PERL_CONTEXT_MASK)) ==
+	       (PERL_CONTEXT_FAKE | PERL_CONTEXT_SUB);
+	taken = !fake && perl_take_code(window_word(r, addr + l->context_code));
+	if (r->first && !fake) {
+		r->first = 0;
+		if (!taken || object_int(r, l->code_depth) !=
+				      (__u32)window_word(r, addr + l->context_depth) + 1) {
+			r->above = 0;
+			return 1;
+		}
+		if (r->above == cop) /* it has not come to its own first statement */
+			r->above = 0;
+	}
+	if (taken && !perl_add_sub(r))
+		return 0;
+	r->first = 0;
+	if (!fake)
+		r->above = cop;
+	r->entries++;
+	if (!retop)
+		perl_end_run(r, !perl_is_call_eval(r, addr - l->context_size));
+	return 1;
+}
+
+__attribute__((noinline)) int perl_step_eval(__u64 addr)
+{
+	struct runtime_state *r = runtime_state();
+	const struct perl_layout *l;
+
+	if (!r)
+		return 0;
+	l = &r->process.perl;
+	if (r->first && window_word(r, addr + l->context_catch) != r->record)
+		return 1;
+	r->first = 0;
+	if (!window_word(r, addr + l->context_retop))
+		return 1;
+	if (!(window_byte(r, addr) & PERL_CONTEXT_TRY)) {
+		if (window_word(r, addr + l->context_eval) && !perl_add_text(PERL_EVAL))
+			return 0;
+		r->above = window_word(r, addr + l->context_cop);
+	}
+	r->caught = 1;
+	r->inner = r->nframes;
+	r->entries++;
+	return 1;
+}
+
+/* The end of a stack; 1: there is another one. */
+__attribute__((noinline)) int perl_step_stack(void)
+{
+	struct runtime_state *r = runtime_state();
+
+	if (!r)
+		return 0;
+	if (r->outer) {
+		if (r->entries)
+			perl_end_run(r, 1);
+		perl_enter_stack(r, r->outer);
+		return 1;
+	}
+	/* The program itself runs in a block. */
+	if (r->entries && perl_add_text(PERL_MAIN))
+		perl_end_run(r, 0);
+	else if (r->entries)
+		r->lost++;
+	return 0;
+}
+
+/* One context; 1: there may be more. */
+__attribute__((noinline)) int perl_step(void)
+{
+	struct runtime_state *r = runtime_state();
+	__u64 addr;
+	int type;
+
+	if (!r)
+		return 0;
+	addr = r->frame;
+	if (addr < r->limit || !addr)
+		return perl_step_stack();
+	if (window_hold(r, addr, r->process.perl.context_size)) {
+		r->torn++;
+		return 0;
+	}
+	r->frame = addr - r->process.perl.context_size;
+	type = window_byte(r, addr) & PERL_CONTEXT_MASK;
+	if (type == PERL_CONTEXT_SUB || type == PERL_CONTEXT_FORMAT)
+		return perl_step_sub(addr);
+	if (type == PERL_CONTEXT_EVAL)
+		return perl_step_eval(addr);
+	r->first = 0;
+	r->entries++;
+	return 1;
+}
+
+__attribute__((noinline)) int perl_some_steps(void)
+{
+	int i;
+
+	for (i = 0; i < 32; i++)
+		if (!perl_step())
+			return 0;
+	return 1;
+}
+
+__attribute__((noinline)) int perl_more_steps(void)
+{
+	int i;
+
+	for (i = 0; i < 16; i++)
+		if (!perl_some_steps())
+			return 0;
+	return 1;
+}
+
+static __always_inline void perl_walk(const struct cpu_state *st, struct runtime_state *r)
+{
+	const struct perl_layout *l = &r->process.perl;
+	struct runtime_stats *s = runtime_stats();
+	int i;
+
+	if (!s)
+		return;
+	r->thread = perl_find(st, r);
+	if (!r->thread) {
+		s->stateless++;
+		return;
+	}
+	r->run = r->inner = 0;
+	r->first = 1;
+	r->above = runtime_word(r->thread + l->interp_cop);
+	r->record = runtime_word(r->thread + l->interp_catch);
+	perl_enter_stack(r, runtime_word(r->thread + l->interp_stack));
+	/* Contexts of loops and blocks count as frames here. */
+	for (i = 0; i < (int)(4 * LANGUAGE_FRAMES_MAX / 512); i++)
+		if (!perl_more_steps())
+			break;
+	/* Now there is no native frame left, either. */
+	runtime_search(0, 1);
+	if (r->words || r->lost || r->torn || r->run < r->nframes || !walk_is_complete(st->reason))
+		runtime_forget_places();
+	s->walks++;
+	s->frames += r->nframes;
+	s->torn += r->torn != 0;
+	s->placed += !r->lost;
+}
+
+/* --- functions ------------------------------------------------------------------------------- */
+
+static __always_inline __u32 perl_text(__u8 *to, __u64 text)
+{
+	__u32 length = text ? (__u32)(runtime_word(text + PERL_TEXT_LENGTH)) : 0;
+
+	if (length > METHOD_TEXT)
+		length = METHOD_TEXT;
+	return length ? method_text(to, text + PERL_TEXT, length, length) : 0;
+}
+
+static __always_inline __u32 perl_characters(__u8 *to, __u64 addr)
+{
+	long length = bpf_probe_read_user_str(to, METHOD_TEXT, (const void *)addr);
+
+	return length > 0 ? length : 0;
+}
+
+static __always_inline __u32 perl_package(const struct perl_layout *l, __u8 *to, __u64 stash)
+{
+	__u64 body = stash ? runtime_word(stash + PERL_VALUE_BODY) : 0, name;
+
+	if (!body)
+		return 0;
+	name = runtime_word(body + l->stash_name);
+	if ((__u32)runtime_word(body + l->stash_names))
+		name = runtime_word(name);
+	return perl_text(to, name);
+}
+
+/* The names of the sub in the object. */
+__attribute__((noinline)) int perl_name(void)
+{
+	struct runtime_state *r = runtime_state();
+	const struct perl_layout *l;
+	struct method_record *m;
+	__u64 name, stash, symbol;
+
+	if (!r)
+		return 0;
+	l = &r->process.perl;
+	m = &r->method;
+	name = object_word(r, l->code_name);
+	stash = object_word(r, l->code_stash);
+	m->text_size[METHOD_FILE] =
+		perl_characters(m->text[METHOD_FILE], object_word(r, l->code_file));
+	if (!(object_int(r, l->code_flags) & PERL_CODE_NAMED)) {
+		symbol = name ? runtime_word(name + PERL_VALUE_BODY) : 0;
+		name = symbol ? runtime_word(symbol + l->symbol_name) : 0;
+		stash = symbol ? runtime_word(symbol + l->symbol_stash) : 0;
+	}
+	m->text_size[METHOD_SCOPE] = perl_package(l, m->text[METHOD_SCOPE], stash);
+	m->text_size[METHOD_NAME] = perl_text(m->text[METHOD_NAME], name);
+	return 0;
+}
+
+/* Sends the function of a frame. 0: it was sent, or cannot be read. */
+__attribute__((noinline)) int perl_send_method(__u32 n)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	struct runtime_stats *s = runtime_stats();
+	struct method_record *m;
+	__u64 function;
+
+	if (!st || !r || !s)
+		return 0;
+	m = &r->method;
+	STEP_BARRIER(n);
+	n &= LANGUAGE_FRAMES_MAX - 1;
+	method_begin(st, m, &r->frames[n], RUNTIME_PERL);
+	m->version = r->process.perl.version;
+	function = r->functions[n];
+	if (function & (PERL_MAIN | PERL_EVAL)) {
+		m->text_size[METHOD_NAME] =
+			function & PERL_MAIN
+				? method_word(m->text[METHOD_NAME], 0x296e69616d28, 6)	/* (main) */
+				: method_word(m->text[METHOD_NAME], 0x296c61766528, 6); /* (eval) */
+		m->text_size[METHOD_FILE] =
+			perl_characters(m->text[METHOD_FILE], function & ~(PERL_MAIN | PERL_EVAL));
+	} else {
+		if (!perl_take_code(function))
+			return 0;
+		perl_name();
+	}
+	if (method_send(r))
+		return -1;
+	s->methods++;
+	sample_mark_seen(m->hash);
+	return 0;
+}
+
+RUNTIME_SENDER(perl, RUNTIME_PERL)
+
+SEC("perf_event")
+int on_perl(struct bpf_perf_event_data *ctx)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+
+	if (!st || !r)
+		return 0;
+	if (runtime_begin(st, r))
+		perl_walk(st, r);
+	sample_hash_user(st->reason);
+	perl_send();
+	sample_finish(st, r->full);
+	return 0;
+}
+
+#endif

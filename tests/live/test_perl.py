@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 150 s
+"""Frames of Perl: a program that changes its chain of calls every few microseconds (programs/chains.pl),
+through sort blocks, overloaded operators, tied variables, destructors, evals, die(), closures and code in
+regular expressions; and threads. No sample has a chain that cannot be, and most have all of their frames.
+
+Covers: bpf/prog/perl.bpf.h bpf/prog/runtime.bpf.h symbols/runtime/perl_file.c symbols/runtime/perl_check.c
+Covers: bpf/tracker/runtimefile.c tui/symbolize/language.c"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chains  # noqa: E402
+import live  # noqa: E402
+
+ENOUGH = 60000 if os.environ.get("SIZE") == "full" else 4000
+MERGED = 0.93
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chains.pl")
+RUNS = {"Perl_runops_standard"}
+LINES = """
+sub leaf { my $s = 0;
+  $s += $_ for 1 .. 1000;
+  return $s; }
+sub caller_of {
+  my $x = 1;
+  return leaf() + $x; }
+while (1) {
+  caller_of();
+}
+"""
+THREADS = """
+use threads;
+sub leaf { my $s = 0; $s += $_ for 1 .. 1000; return $s }
+sub t_one { leaf() while 1 }
+sub t_two { my @x = sort { leaf(); $a <=> $b } 2, 1 while 1 }
+threads->create(\\&t_one); threads->create(\\&t_two);
+print '["(main);main::leaf","main::t_one;main::leaf","main::t_two;main::leaf"]', "\\n"; $| = 1; print '';
+leaf() while 1;
+"""
+
+
+def check(tap, name, program, enough, merged):
+    seen, messages = chains.watch(["perl", program], RUNS, enough)
+    tap.note(messages)
+    tap.ok(seen.merged >= enough / 2, f"{name}: there are enough samples", f"{seen.merged}")
+    tap.ok(seen.total and seen.merged >= merged * seen.total, f"{name}: most have all of their frames",
+           f"{seen.merged} of {seen.total}")
+    tap.ok(not seen.bad, f"{name}: none has a chain that cannot be", f"{sum(seen.bad.values())}")
+    for chain, count in seen.bad.most_common(5):
+        tap.note(f"impossible, {count}: {';'.join(chain)[:300]}")
+    for chain, count in seen.partly.most_common(5):
+        tap.note(f"in part, {count}: {';'.join(chain)[:300]}")
+
+
+def check_lines(tap, folder):
+    """The line of the leaf is in its loop, that of the callers where they call."""
+    path = os.path.join(folder, "lines.pl")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(LINES)
+    with live.Load(["perl", path]) as process:
+        out, err, _ = live.stacktop("-b", "-F", "1999", "-d", "2", "-n", "2", "-p", str(process.pid),
+                                    "--format", "json")
+    tap.note(err)
+    lines = {}
+    for part in out.splitlines():
+        for function in json.loads(part)["functions"]:
+            if function["kind"] == "perl" and function.get("file") == path:
+                lines.setdefault(function["name"], set()).add(function.get("line"))
+    tap.ok(lines.get("main::leaf", {0}) <= {2, 3} and lines.get("main::caller_of") == {7} and
+           lines.get("(main)") == {9}, "functions are at the lines where they call or run", str(lines))
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if not shutil.which("perl") or subprocess.run(
+            ["perl", "-MList::Util", "-e", "exit !($^V =~ /^v5[.]36[.]/)"], check=False).returncode:
+        tap.skip("perl", "not installed, or of a version that is not known")
+        tap.done()
+    check(tap, "chains", PROGRAM, ENOUGH, MERGED)
+    with tempfile.TemporaryDirectory() as folder:
+        check_lines(tap, folder)
+        if subprocess.run(["perl", "-Mthreads", "-e", "1"], check=False, capture_output=True).returncode:
+            tap.skip("threads", "not in this perl")
+        else:
+            path = os.path.join(folder, "threads.pl")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(THREADS)
+            check(tap, "threads", path, ENOUGH / 4, 0.8)
+    tap.done()
+
+
+main()

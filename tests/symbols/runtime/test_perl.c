@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The layout of the Perl of this machine: it agrees with a process that runs, and no other one
+ * does.
+ * Covers: symbols/runtime/perl_file.c symbols/runtime/perl_check.c symbols/runtime/perl_layout.h
+ * Covers: symbols/runtime/runtime_symbols.c
+ */
+#include "symbols/runtime/perl_check.h"
+#include "symbols/runtime/perl_file.h"
+#include "tests/symbols/runtime/interpreter.h"
+
+#define TRIES 2000
+#define SCRIPT                                                                                     \
+	"package K; sub m { main::a(2) } package main; "                                           \
+	"sub a { my $n = shift; return $n ? a($n - 1) : eval { c() } } "                           \
+	"sub c { my $s = 0; $s += $_ for 1 .. 2000; select undef, undef, undef, 0.0002; $s } "     \
+	"sub e { my @x = sort { a(1); $a <=> $b } 1, 2; eval 'c()'; K::m() } e() while 1"
+
+static struct interpreter perl;
+static struct perl_file found;
+
+static int start(void **state)
+{
+	static char *argv[] = {"perl", "-e", SCRIPT, NULL};
+	static const char *const files[] = {"libperl", "/perl"};
+
+	(void)state;
+	interpreter_start(&perl, argv);
+	for (int i = 0; i < 200; i++) {
+		usleep(20000);
+		for (int k = 0; k < 2; k++) {
+			struct elf_file *file;
+			bool known;
+
+			if (!interpreter_find(&perl, files[k]))
+				continue;
+			file = interpreter_open(&perl);
+			known = perl_file_read(file, &found);
+			elf_file_free(file);
+			if (known)
+				return 0;
+		}
+	}
+	interpreter_stop(&perl);
+	perl.pid = 0;
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	if (perl.pid)
+		interpreter_stop(&perl);
+	return 0;
+}
+
+/* How often the layout agrees, of so many tries. */
+static int agrees(const struct perl_layout *l, int tries)
+{
+	const char *why;
+	int n = 0;
+
+	for (int i = 0; i < tries; i++) {
+		n += !perl_check(l, found.first + perl.bias, interpreter_read, &perl, &why);
+		usleep(20);
+	}
+	return n;
+}
+
+static void it_agrees_with_a_process(void **state)
+{
+	int n;
+
+	(void)state;
+	if (!perl.pid)
+		skip();
+	if (found.err) {
+		print_message("%s: %x is not known\n", perl.path, found.layout.version);
+		skip();
+	}
+	assert_true(found.key && found.first && found.eval[0][1] > found.eval[0][0]);
+	n = agrees(&found.layout, TRIES);
+	print_message("%s: version %x, %d of %d\n", perl.path, found.layout.version, n, TRIES);
+	assert_true(n > TRIES / 4);
+}
+
+/* Each member, moved by what is near: no try may agree. */
+static void no_other_layout_does(void **state)
+{
+	static const int moves[] = {-64, -32, -24, -16, -8, -4, 4, 8, 16, 24, 32, 64};
+	const size_t n = sizeof(found.layout) / sizeof(__u32);
+
+	(void)state;
+	if (!perl.pid || found.err)
+		skip();
+	for (size_t i = 1; i < n; i++) {
+		for (size_t k = 0; k < sizeof(moves) / sizeof(*moves); k++) {
+			struct perl_layout wrong = found.layout;
+			__u32 *member = (__u32 *)&wrong + i;
+			int got;
+
+			if ((int)*member + moves[k] < 0)
+				continue;
+			*member += moves[k];
+			got = agrees(&wrong, TRIES / 10);
+			if (got)
+				print_message("member %zu %+d: %d\n", i, moves[k], got);
+			assert_int_equal(got, 0);
+		}
+	}
+}
+
+static void other_versions_are_refused(void **state)
+{
+	struct perl_layout l;
+
+	(void)state;
+	assert_int_equal(perl_layout_of(0x052403, &l), 0);
+	assert_int_equal(l.version, 0x052403);
+	assert_int_equal(perl_layout_of(0x052500, &l), -ENOTSUP);
+	assert_int_equal(l.version, 0x052500);
+	assert_int_equal(perl_layout_of(0x052200, &l), -ENOTSUP);
+	assert_int_equal(perl_layout_of(0, &l), -ENOTSUP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_agrees_with_a_process),
+		cmocka_unit_test(no_other_layout_does),
+		cmocka_unit_test(other_versions_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
