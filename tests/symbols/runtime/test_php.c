@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout of the PHP of this machine: it agrees with a process that runs, and no other one does;
- * it is that of PHP's own headers where these are installed.
+ * The layout of the PHP of this machine: it agrees with a process that runs, and no other one does.
  * Covers: symbols/runtime/php_file.c symbols/runtime/php_check.c symbols/runtime/php_layout.h
  * Covers: symbols/runtime/runtime_symbols.c
  */
