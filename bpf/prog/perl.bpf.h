@@ -127,8 +127,9 @@ __attribute__((noinline)) int perl_add_text(__u64 kind)
 	file = runtime_word(r->above + r->process.perl.cop_file);
 	bpf_probe_read_user_str(text, sizeof(text), (const void *)file);
 	mix = text[0] ^ text[1] * 31 ^ kind;
-	if (!language_add(r, file, perl_line(r), (__u32)(mix ^ mix >> 32)))
+	if (n >= LANGUAGE_FRAMES_MAX)
 		return 0;
+	language_add(r, file, perl_line(r), (__u32)(mix ^ mix >> 32));
 	STEP_BARRIER(n);
 	r->functions[n & (LANGUAGE_FRAMES_MAX - 1)] = file | kind;
 	return 1;
@@ -162,8 +163,9 @@ static __always_inline int perl_add_sub(struct runtime_state *r)
 {
 	__u32 n = r->nframes;
 
-	if (!language_add(r, object_word(r, r->process.perl.code_root), perl_line(r), r->check))
+	if (n >= LANGUAGE_FRAMES_MAX)
 		return 0;
+	language_add(r, object_word(r, r->process.perl.code_root), perl_line(r), r->check);
 	STEP_BARRIER(n);
 	r->functions[n & (LANGUAGE_FRAMES_MAX - 1)] = r->code;
 	return 1;
@@ -447,9 +449,10 @@ int on_perl(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (runtime_begin(st, r))
 		perl_walk(st, r);
+	runtime_hash();
 	sample_hash_user(st->reason);
 	perl_send();
-	sample_finish(st, r->full);
+	runtime_finish(st, r);
 	return 0;
 }
 

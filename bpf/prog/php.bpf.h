@@ -132,9 +132,9 @@ __attribute__((noinline)) int php_add(__u64 opline)
 	l = &r->process.php;
 	n = r->nframes;
 	/* Closures and traits copy the function, not its instructions. */
-	if (!language_add(r, object_word(r, l->function_opcodes), php_line(r, opline),
-			  (__u32)r->check))
+	if (n >= LANGUAGE_FRAMES_MAX)
 		return 0;
+	language_add(r, object_word(r, l->function_opcodes), php_line(r, opline), (__u32)r->check);
 	STEP_BARRIER(n);
 	r->functions[n & (LANGUAGE_FRAMES_MAX - 1)] = r->code;
 	return 1;
@@ -452,9 +452,10 @@ int on_php(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (runtime_begin(st, r))
 		php_walk(r);
+	runtime_hash();
 	sample_hash_user(st->reason);
 	php_send();
-	sample_finish(st, r->full);
+	runtime_finish(st, r);
 	return 0;
 }
 

@@ -453,19 +453,15 @@ int on_python(struct bpf_perf_event_data *ctx)
 {
 	struct cpu_state *st = this_state();
 	struct runtime_state *r = runtime_state();
-	__u32 zero = 0;
-	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
 
-	if (!st || !r || !ctl)
+	if (!st || !r)
 		return 0;
 	if (runtime_begin(st, r))
 		python_walk(walk_is_complete(st->reason));
 	runtime_hash();
 	sample_hash_user(st->reason);
 	python_send();
-	if (config.capture && ctl->capture == st->key.tgid)
-		proofs_send(st, r);
-	sample_finish(st, r->full);
+	runtime_finish(st, r);
 	return 0;
 }
 

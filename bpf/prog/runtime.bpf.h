@@ -355,6 +355,18 @@ __attribute__((noinline)) int runtime_search_some(__u64 addr, int first)
 	return -1;
 }
 
+__attribute__((noinline)) int runtime_search_more(__u64 addr, int first)
+{
+	int i, found;
+
+	for (i = 0; i < 8; i++) {
+		found = runtime_search_some(addr, first);
+		if (found >= 0)
+			return found;
+	}
+	return -1;
+}
+
 __attribute__((noinline)) int runtime_search(__u64 addr, int first)
 {
 	struct runtime_state *r = runtime_state();
@@ -364,8 +376,8 @@ __attribute__((noinline)) int runtime_search(__u64 addr, int first)
 		return 0;
 	r->words = 0;
 	r->record = LANGUAGE_NOWHERE;
-	for (i = 0; i < (int)(WALK_FRAMES_MAX / SEARCH_TURN) + 1; i++) {
-		found = runtime_search_some(addr, first);
+	for (i = 0; i < (int)(WALK_FRAMES_MAX / SEARCH_TURN / 8) + 1; i++) {
+		found = runtime_search_more(addr, first);
 		if (found >= 0)
 			break;
 	}
@@ -671,6 +683,17 @@ static __always_inline void proofs_send(const struct cpu_state *st, struct runti
 	rec->kernel = STACK_PROOFS;
 	rec->reason = 0;
 	bpf_ringbuf_output(&stacks, rec, sizeof(*rec) + sizeof(r->proofs), BPF_RB_NO_WAKEUP);
+}
+
+/* The sample has all its frames, and what names them was sent. */
+static __always_inline void runtime_finish(struct cpu_state *st, struct runtime_state *r)
+{
+	__u32 zero = 0;
+	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+
+	if (config.capture && ctl && ctl->capture == st->key.tgid)
+		proofs_send(st, r);
+	sample_finish(st, r->full);
 }
 
 /* Sends the frames; the native stack has the same hash. 0, or the ring is full. */
