@@ -20,6 +20,7 @@ least=100
 passed=0
 failed=0
 number=0
+root_has_python=
 
 result() { # ok|not-ok name
     number=$((number + 1))
@@ -59,13 +60,30 @@ copy_programs() {
         '#'* | '') continue ;;
         full) [ "${SIZE:-}" = full ] || continue ;;
         esac
-        if [ -x "$build/tests/$folder/$program" ]; then
+        if [ "$folder" = python ] && [ -z "$root_has_python" ]; then
+            echo "# $program is left out: there is no Python"
+        elif [ -x "$build/tests/$folder/$program" ]; then
             copy "$build/tests/$folder/$program" "work/$program" || return 1
             echo "$program $argument $chain" >>"$root/programs"
         else
             echo "# $program $argument is left out: it was not built"
         fi
     done <"$here/programs"
+}
+
+# CPython with what it needs to start; it finds its modules by os.py.
+copy_python() {
+    local python=/usr/bin/python3 lib real part
+    real=$(readlink -f "$python") && lib=/usr/lib/$(basename "$real") &&
+        [ -e "$lib/encodings/utf_8.py" ] || return
+    copy "$real" "${real#/}" || return
+    ln -s "$(basename "$real")" "$root$python"
+    mkdir -p "$root$lib/encodings" "$root$lib/lib-dynload"
+    cp "$lib/os.py" "$root$lib/"
+    for part in __init__ aliases utf_8 ascii latin_1; do
+        cp "$lib/encodings/$part.py" "$root$lib/encodings/" || return
+    done
+    root_has_python=1
 }
 
 make_initramfs() {
@@ -76,7 +94,7 @@ make_initramfs() {
     copy "$busybox" bin/busybox && cp "$here/init" "$root/init" &&
         cp "$here/guest.sh" "$root/tests" && cp "$here/judge.awk" "$root/" &&
         chmod +x "$root/init" &&
-        ln -s busybox "$root/bin/sh" &&
+        ln -s busybox "$root/bin/sh" && { copy_python || true; } &&
         copy "$build/tests/work/deep90" work/deep90 &&
         copy "$build/tests/work/deep90.static" work/deep90.static && copy_programs || return 1
     [ ! -x "$build/stacktop" ] || copy "$build/stacktop" bin/stacktop || return 1
