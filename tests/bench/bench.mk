@@ -7,13 +7,19 @@ CHAIN_FP    := -fno-omit-frame-pointer -fasynchronous-unwind-tables
 CHAIN_BARE  := -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables
 CHAIN_BIN   := $(addprefix $(BUILD)/tests/bench/chain.,cfi fp mixed)
 
-bench-programs: $(CHAIN_BIN) $(BUILD)/tests/bench/again $(BUILD)/tests/bench/again.bpf.o
+bench-programs: $(CHAIN_BIN) $(BUILD)/tests/bench/again $(BUILD)/tests/bench/again.bpf.o \
+	$(BUILD)/tests/bench/load
 
 $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
 	$(folder)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -fomit-frame-pointer -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) \
 		-lcmocka $(LDLIBS)
+
+$(BUILD)/tests/bench/load: tests/bench/load.c $(BUILD)/flags
+	$(folder)
+	$(call say,BENCH,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 # $(1): name, $(2) and $(3): flags of the first and of the second source
 define chain_rule
