@@ -49,6 +49,7 @@ struct runtime_state {
 	__u32 next;   /* frame whose function is looked at */
 	__u32 cut;    /* frames of this run for which there was no room */
 	__u32 budget; /* of steps that searches may take */
+	__u32 found;
 	__u32 nproofs;
 	__u32 full;  /* the ring was */
 	__u32 words; /* of the frame before, with its locals; 0: not known */
@@ -310,7 +311,8 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 	return 0;
 }
 
-#define SEARCH_TURN 8u
+#define SEARCH_TURN   8u
+#define SEARCH_FRAMES 512u
 
 /* 1: begin <= value < end; all are below 2^63. Without a branch. */
 static __always_inline __u64 runtime_is_between(__u64 value, __u64 begin, __u64 end)
@@ -320,9 +322,9 @@ static __always_inline __u64 runtime_is_between(__u64 value, __u64 begin, __u64 
 
 /*
  * Native frames from r->native on, up to the one that has the address among its variables, where 0
- * is that of none: 1: it is r->native, 0: there is none, -1: go on. Counts those of the runtime's
- * code before it in r->words, the last of which is r->record; ends behind the first one if first
- * is 1. One branch in the body of the loop, so that the verifier sees few paths.
+ * is that of none. 1: go on; 0: r->found says whether it is r->native. Counts those of the
+ * runtime's code before it in r->words, the last of which is r->record; ends behind the first one
+ * if first is 1. One branch in the body of the loop, so that the verifier sees few paths.
  */
 __attribute__((noinline)) int runtime_search_some(__u64 addr, int first)
 {
@@ -348,40 +350,30 @@ __attribute__((noinline)) int runtime_search_some(__u64 addr, int first)
 		r->native = at + !(found | last);
 		r->words += eval;
 		r->record = (r->record & (eval - 1)) | (at & -eval);
-		if (found | last | (eval & first))
-			return found & ~last;
+		if (found | last | (eval & first)) {
+			r->found = found & ~last;
+			return 0;
+		}
 		at++;
 	}
-	return -1;
+	return 1;
 }
 
-__attribute__((noinline)) int runtime_search_more(__u64 addr, int first)
-{
-	int i, found;
-
-	for (i = 0; i < 8; i++) {
-		found = runtime_search_some(addr, first);
-		if (found >= 0)
-			return found;
-	}
-	return -1;
-}
-
+/* The same among the next SEARCH_FRAMES; 1: r->native has the address. */
 __attribute__((noinline)) int runtime_search(__u64 addr, int first)
 {
 	struct runtime_state *r = runtime_state();
-	int i, found = 0;
+	int i;
 
 	if (!r)
 		return 0;
 	r->words = 0;
 	r->record = LANGUAGE_NOWHERE;
-	for (i = 0; i < (int)(WALK_FRAMES_MAX / SEARCH_TURN / 8) + 1; i++) {
-		found = runtime_search_more(addr, first);
-		if (found >= 0)
+	r->found = 0;
+	for (i = 0; i < (int)(SEARCH_FRAMES / SEARCH_TURN); i++)
+		if (!runtime_search_some(addr, first))
 			break;
-	}
-	return found > 0;
+	return r->found;
 }
 
 __attribute__((noinline)) int runtime_forget_some(__u32 first)

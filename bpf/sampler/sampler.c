@@ -173,8 +173,8 @@ static int set_sizes(struct sampler *s)
 static const char *const runtime_names[RUNTIME_COUNT] = {
 	[RUNTIME_PYTHON] = "on_python", [RUNTIME_PHP] = "on_php", [RUNTIME_PERL] = "on_perl"};
 
-/* Opens and loads the object, with the programs of the runtimes or without. */
-static int load_object(struct sampler *s, bool runtimes, char *error, size_t size)
+/* Opens and loads the object, without the programs of these runtimes, one bit each. */
+static int load_object(struct sampler *s, unsigned int without, char *error, size_t size)
 {
 	int err;
 
@@ -184,8 +184,8 @@ static int load_object(struct sampler *s, bool runtimes, char *error, size_t siz
 		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < RUNTIME_COUNT && !runtimes; i++)
-		if (runtime_names[i])
+	for (unsigned int i = 0; i < RUNTIME_COUNT; i++)
+		if (runtime_names[i] && without >> i & 1)
 			bpf_program__set_autoload(
 				bpf_object__find_program_by_name(s->object, runtime_names[i]),
 				false);
@@ -193,6 +193,18 @@ static int load_object(struct sampler *s, bool runtimes, char *error, size_t siz
 	if (!err)
 		err = set_config(s, error, size);
 	return err ? err : bpf_object__load(s->object);
+}
+
+/* A kernel that refuses the program of a runtime still samples all other frames. */
+static int load_without(struct sampler *s, char *error, size_t size)
+{
+	const unsigned int all = (1u << RUNTIME_COUNT) - 1;
+	int err = -EINVAL;
+
+	for (unsigned int i = 0; i < RUNTIME_COUNT && err; i++)
+		if (runtime_names[i])
+			err = load_object(s, 1u << i, error, size);
+	return err ? load_object(s, all, error, size) : 0;
 }
 
 static int load_programs(struct sampler *s, char *error, size_t size)
@@ -208,10 +220,9 @@ static int load_programs(struct sampler *s, char *error, size_t size)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	s->checks_lists = vma_can_be_found();
-	err = load_object(s, true, error, size);
-	/* A kernel that refuses one of the others still samples native frames. */
+	err = load_object(s, 0, error, size);
 	if (err && err != -EPERM && !error[0])
-		err = load_object(s, false, error, size);
+		err = load_without(s, error, size);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err && error[0])
 		return err;

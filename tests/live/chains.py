@@ -13,6 +13,7 @@ import subprocess
 import live
 
 SECONDS = 60    # for enough samples
+SUFFIX = re.compile(r"_\[(php|pl|rb)\]$")
 
 
 class Chains:
@@ -53,6 +54,7 @@ class Chains:
 
     def add(self, text):
         for user, _, count in live.folded(text):
+            user = [SUFFIX.sub("", frame) for frame in user]
             if not any(frame in self.runs for frame in user):
                 continue
             chain, whole = self.of(user)
@@ -70,7 +72,7 @@ def watch(command, runs, enough, own_stack=None, seconds=SECONDS):
         ready, _, _ = select.select([process.stdout], [], [], 30)
         chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, own_stack)
         sampler = subprocess.Popen([live.STACKTOP, "-b", "-F", "4999", "-d", "1", "-n", str(seconds), "-p",
-                                    str(process.pid), "--format", "folded"], stdin=subprocess.DEVNULL,
+                                    str(process.pid), "--format", "folded", "--frames", "all"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         with contextlib.suppress(subprocess.TimeoutExpired):
             for line in sampler.stdout:
