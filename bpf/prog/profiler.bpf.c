@@ -553,6 +553,7 @@ static __always_inline void sample_finish(struct cpu_state *st, int unsent)
 #include "bpf/prog/perl.bpf.h"
 #include "bpf/prog/php.bpf.h"
 #include "bpf/prog/python.bpf.h"
+#include "bpf/prog/ruby.bpf.h"
 
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)

@@ -9,15 +9,24 @@
 #include "symbols/runtime/perl_layout.h"
 #include "symbols/runtime/php_layout.h"
 #include "symbols/runtime/python_layout.h"
+#include "symbols/runtime/ruby_layout.h"
 
 /* Also the number of the program in the map runtime_programs. */
-enum runtime { RUNTIME_NONE, RUNTIME_PYTHON, RUNTIME_PHP, RUNTIME_PERL, RUNTIME_COUNT };
+enum runtime {
+	RUNTIME_NONE,
+	RUNTIME_PYTHON,
+	RUNTIME_PHP,
+	RUNTIME_PERL,
+	RUNTIME_RUBY,
+	RUNTIME_COUNT
+};
 
 /* What a walk of a process's language frames needs; the value of the map runtimes, by PID. */
 struct runtime_process {
-	__u64 at;   /* address of the runtime's state: _PyRuntime, executor_globals, PL_thr_key */
+	__u64 at;   /* address of the runtime's state: _PyRuntime, executor_globals, PL_thr_key,
+		       ruby_current_vm_ptr */
 	__u64 type; /* ... of what all objects that describe code point to: PyCode_Type;
-		       PL_curinterp */
+		       PL_curinterp; Ruby: where records of vm_exec jump to, ruby_check.h */
 	/* Frames (unwind/walk.h) in the code that runs the language's own, where they are placed by
 	 * that; [start, end), 0: none. */
 	__u64 eval[2][2];
@@ -25,6 +34,7 @@ struct runtime_process {
 		struct python_layout python;
 		struct php_layout php;
 		struct perl_layout perl;
+		struct ruby_layout ruby;
 	};
 };
 
@@ -97,7 +107,8 @@ struct method_record {
 	__u32 table_all;	       /* its whole size */
 	__u32 version;		       /* of the runtime */
 	__u16 text_size[METHOD_TEXTS]; /* bytes; 0: there is none */
-	__u16 text_layout[4]; /* Python: text_length, _state, _ascii, _compact of its layout */
+	__u16 text_layout[4]; /* Python: text_length, _state, _ascii, _compact of its layout;
+			       * Ruby: what joins scope and name */
 	__u8 text[METHOD_TEXTS][METHOD_TEXT];
 };
 

@@ -185,10 +185,8 @@ static void check_runtime(struct open_request *r, struct open_answer *a)
 {
 	struct code_memory m = {.pid = r->pid, .left = RUNTIME_READ_MAX};
 	const char *why;
-	bool lock;
 
-	a->err = runtimefile_check(&m, &r->runtime, &lock, &why);
-	a->mark = lock;
+	a->err = runtimefile_check(&m, &r->runtime, &a->mark, &why);
 	snprintf(a->why, sizeof(a->why), "%s", why ? why : "");
 }
 

@@ -78,7 +78,7 @@ struct open_answer { /* sent only up to the last segment */
 	int32_t elf_err; /* of elf_file_open_fd; -EINVAL also with too many segments */
 	struct file_facts file;
 	uint64_t ctime;	 /* ns */
-	uint64_t mark;	 /* OPEN_CODE: of the description; OPEN_RUNTIME: its lock was seen */
+	uint64_t mark;	 /* OPEN_CODE: of the description; OPEN_RUNTIME: of runtimefile_check */
 	uint64_t spent;	 /* OPEN_CODE: ns of CPU time */
 	char why[80];	 /* OPEN_RUNTIME: what contradicts the layout */
 	uint8_t deleted; /* it has no name any more */

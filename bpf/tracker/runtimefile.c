@@ -17,11 +17,14 @@
 #include "symbols/runtime/php_file.h"
 #include "symbols/runtime/python_check.h"
 #include "symbols/runtime/python_file.h"
+#include "symbols/runtime/ruby_check.h"
+#include "symbols/runtime/ruby_file.h"
 #include "unwind/walk.h"
 
 #define CHECKS_MAX   200 /* the process runs meanwhile, so that some contradict themselves */
 #define CHECKS_QUICK 100 /* without a pause */
 #define PAUSE_NS     200000
+#define LEARNED_SAME 3
 #define LOCKED_MAX   30 /* of them, to see which thread holds the lock */
 
 /* --- languages ------------------------------------------------------------------------------- */
@@ -119,6 +122,80 @@ static int check_perl(struct code_memory *m, const struct runtime_process *p, bo
 	return perl_check(&p->perl, p->type, read_memory, m, why);
 }
 
+static bool read_ruby(const struct elf_file *file, const char *name, struct runtime_object *r)
+{
+	struct ruby_file ruby;
+
+	(void)name;
+	if (!ruby_file_read(file, &ruby))
+		return false;
+	r->err = ruby.err;
+	if (ruby.version)
+		snprintf(r->shown, sizeof(r->shown), "Ruby %u.%u", ruby.version >> 16,
+			 ruby.version >> 8 & 0xff);
+	else
+		snprintf(r->shown, sizeof(r->shown), "an unknown Ruby");
+	r->elf.at = ruby.vm;
+	r->elf.ruby = ruby.layout;
+	return true;
+}
+
+/* Tries it some times, since programs are quick from where it can be told to where it cannot. */
+static int ask_ruby(struct code_memory *m, uint64_t at, struct ruby_layout *layout, uint64_t *label,
+		    const char **why)
+{
+	const struct timespec pause = {0, PAUSE_NS};
+	const struct ruby_layout asked = *layout;
+	int err;
+
+	for (int i = 0; i < CHECKS_QUICK; i++) {
+		*layout = asked;
+		err = ruby_check(layout, at, read_memory, m, label, why);
+		if (err != -EAGAIN)
+			return err;
+		nanosleep(&pause, NULL);
+	}
+	return -ENOENT;
+}
+
+static int check_ruby(struct code_memory *m, const struct runtime_process *p, bool *lock,
+		      const char **why)
+{
+	struct ruby_layout layout = p->ruby;
+	uint64_t label;
+	int err = ask_ruby(m, p->at, &layout, &label, why);
+
+	*lock = !p->ruby.ractor_owner || layout.ractor_owner;
+	return err;
+}
+
+#define LEARNED_JUMP 48 /* bits of an address */
+
+static uint64_t learn_ruby(struct code_memory *m, const struct runtime_process *p)
+{
+	struct ruby_layout layout = p->ruby;
+	const char *why;
+	uint64_t label;
+
+	if (ask_ruby(m, p->at, &layout, &label, &why))
+		return 0;
+	return (label - p->at) << (64 - LEARNED_JUMP) >> (64 - LEARNED_JUMP) |
+	       (uint64_t)layout.jump << LEARNED_JUMP;
+}
+
+static void take_ruby(struct runtime_process *p, uint64_t learned)
+{
+	const uint64_t distance = learned << (64 - LEARNED_JUMP);
+
+	p->type = p->at + (uint64_t)((int64_t)distance >> (64 - LEARNED_JUMP));
+	ruby_layout_jump(&p->ruby, (enum ruby_jump)(learned >> LEARNED_JUMP));
+}
+
+static void unlock_ruby(struct runtime_process *p)
+{
+	p->ruby.ractor_owner = 0;
+}
+
 static const struct runtime_ops {
 	/* Finds the runtime in a file; false: it is not there. */
 	bool (*read)(const struct elf_file *file, const char *name, struct runtime_object *r);
@@ -127,10 +204,14 @@ static const struct runtime_ops {
 		     const char **why);
 	/* Takes out what says which thread holds the lock. */
 	void (*unlock)(struct runtime_process *p);
+	/* What only memory says, as a number, if there is such; 0: not now. */
+	uint64_t (*learn)(struct code_memory *m, const struct runtime_process *p);
+	void (*take)(struct runtime_process *p, uint64_t learned);
 } runtime_ops[RUNTIME_COUNT] = {
-	[RUNTIME_PYTHON] = {read_python, check_python, unlock_python},
-	[RUNTIME_PHP] = {read_php, check_php, NULL},
-	[RUNTIME_PERL] = {read_perl, check_perl, NULL},
+	[RUNTIME_PYTHON] = {read_python, check_python, unlock_python, NULL, NULL},
+	[RUNTIME_PHP] = {read_php, check_php, NULL, NULL, NULL},
+	[RUNTIME_PERL] = {read_perl, check_perl, NULL, NULL, NULL},
+	[RUNTIME_RUBY] = {read_ruby, check_ruby, unlock_ruby, learn_ruby, take_ruby},
 };
 
 /* --- files and processes --------------------------------------------------------------------- */
@@ -166,13 +247,15 @@ bool runtimefile_is_proven(const struct runtime_object *r, const struct process 
 	return r->proven && (!r->user || r->user == p->uid);
 }
 
-void runtimefile_prove(struct runtime_object *r, uid_t user, bool lock)
+void runtimefile_prove(struct runtime_object *r, uid_t user, uint64_t mark)
 {
 	if (!r->proven || !user)
 		r->user = user;
 	r->proven = true;
-	if (!lock && runtime_ops[r->kind].unlock)
+	if (!(mark & 1) && runtime_ops[r->kind].unlock)
 		runtime_ops[r->kind].unlock(&r->elf);
+	if (runtime_ops[r->kind].take)
+		runtime_ops[r->kind].take(&r->elf, mark >> 1);
 }
 
 static uint64_t moved(uint64_t addr, uint64_t bias)
@@ -207,27 +290,50 @@ void runtimefile_question(const struct object *o, uint64_t bias, struct runtime_
 	q->process.type = moved(q->process.type, bias);
 }
 
-int runtimefile_check(struct code_memory *m, struct runtime_question *q, bool *lock,
+/* Believes what was said some times, since the process runs meanwhile. 0: nothing was. */
+static uint64_t learn(struct code_memory *m, const struct runtime_question *q)
+{
+	uint64_t learned = 0;
+	unsigned int same = 0;
+
+	for (int i = 0; i < CHECKS_MAX && same < LEARNED_SAME; i++) {
+		const uint64_t now = runtime_ops[q->kind].learn(m, &q->process);
+
+		if (!now)
+			continue;
+		same = now == learned ? same + 1 : 1;
+		learned = now;
+	}
+	return same < LEARNED_SAME ? 0 : learned;
+}
+
+int runtimefile_check(struct code_memory *m, struct runtime_question *q, uint64_t *mark,
 		      const char **why)
 {
 	const struct timespec pause = {0, PAUSE_NS};
-	bool right = false;
+	bool right = false, lock = false;
+	uint64_t learned = 0;
 	int err = -EINVAL;
 
 	*why = NULL;
-	*lock = false;
+	*mark = 0;
 	if (q->kind >= RUNTIME_COUNT || !runtime_ops[q->kind].check)
 		return -EINVAL;
 	for (int i = 0; i < CHECKS_MAX; i++) {
-		err = runtime_ops[q->kind].check(m, &q->process, lock, why);
+		err = runtime_ops[q->kind].check(m, &q->process, &lock, why);
 		if (err != -EINVAL && err)
 			return err;
 		right |= !err;
-		if ((!err && *lock) || (right && i >= LOCKED_MAX))
+		if ((!err && lock) || (right && i >= LOCKED_MAX))
 			break;
 		if (i >= CHECKS_QUICK)
 			nanosleep(&pause, NULL);
 	}
-	*lock &= !err;
-	return right ? 0 : err;
+	lock &= !err;
+	if (right && runtime_ops[q->kind].learn) {
+		learned = learn(m, q);
+		right = learned;
+	}
+	*mark = lock | learned << 1;
+	return right ? 0 : err ? err : -EINVAL;
 }

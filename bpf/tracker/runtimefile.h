@@ -47,11 +47,12 @@ void runtimefile_question(const struct object *o, uint64_t bias, struct runtime_
 /*
  * Answers it, in a process of openhelper.c. 0: all agrees. -ENOENT: no code of the language runs
  * yet, ask again. -EINVAL: the memory contradicts the layout, and *why says how, a static string.
- * *lock: which thread holds the lock was seen; else that part of the layout is not proven.
+ * *mark: what it proved, for runtimefile_prove: bit 0: which thread holds the lock was seen, else
+ * that part of the layout is not proven; above: what only the memory says.
  */
-int runtimefile_check(struct code_memory *m, struct runtime_question *q, bool *lock,
+int runtimefile_check(struct code_memory *m, struct runtime_question *q, uint64_t *mark,
 		      const char **why);
 /* What it proved holds for the file. */
-void runtimefile_prove(struct runtime_object *r, uid_t user, bool lock);
+void runtimefile_prove(struct runtime_object *r, uid_t user, uint64_t mark);
 
 #endif

@@ -14,6 +14,7 @@
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "symbols/runtime/python_code.h"
+#include "symbols/runtime/ruby_code.h"
 
 #define METHODS_BYTES (memory_limit(MEMORY_JIT) / 4) /* half of it for their tables of lines */
 
@@ -117,6 +118,26 @@ static uint32_t plain_line_of(const struct method *m, uint32_t place)
 	return place;
 }
 
+/* The class stands within the label. */
+static size_t ruby_text_of(const struct method_record *rec, enum method_text of, char *to,
+			   size_t room)
+{
+	if (of == METHOD_FILE)
+		return text_clean(to, room, (const char *)rec->text[of], rec->text_size[of]);
+	if (of != METHOD_NAME)
+		return 0;
+	return ruby_label((const char *)rec->text[of], rec->text_size[of],
+			  (const char *)rec->text[METHOD_SCOPE], rec->text_size[METHOD_SCOPE],
+			  (char)rec->text_layout[0], to, room);
+}
+
+static uint32_t ruby_line_of(const struct method *m, uint32_t place)
+{
+	const uint32_t line = ruby_line(m->table, m->table_size, place);
+
+	return line ? line : m->first;
+}
+
 static const struct decoder {
 	enum func_kind kind;
 	const char *scope; /* between a scope and a name, at most 3 bytes */
@@ -127,6 +148,7 @@ static const struct decoder {
 	[RUNTIME_PYTHON] = {FUNC_PYTHON, ".", python_text_of, python_line_of},
 	[RUNTIME_PHP] = {FUNC_PHP, "::", plain_text_of, plain_line_of},
 	[RUNTIME_PERL] = {FUNC_PERL, "::", plain_text_of, plain_line_of},
+	[RUNTIME_RUBY] = {FUNC_RUBY, "", ruby_text_of, ruby_line_of},
 };
 
 static bool is_sound(const struct method_record *rec)
