@@ -40,6 +40,7 @@ build   uthash.h:-                         uthash-dev          uthash-devel     
 test    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
 test    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev
 test    python3                            python3             python3                python       python3               python3
+test    ?ruby                              ruby                ruby                   ruby         ruby                  ruby
 test    bash                               bash                bash                   bash         bash                  bash
 test    tmux                               tmux                tmux                   tmux         tmux                  tmux
 test    readelf                            binutils            binutils               binutils     binutils              binutils
