@@ -29,6 +29,7 @@ class Chains:
         self.names = {name for chain in self.possible for name in chain}
         self.inner = {chain[n:] for chain in self.possible for n in range(len(chain))}
         self.total = self.merged = 0
+        self.counts, self.last, self.known = False, 0, False
         self.bad, self.partly = collections.Counter(), collections.Counter()
 
     def of(self, user):
@@ -58,6 +59,13 @@ class Chains:
             if not any(frame in self.runs for frame in user):
                 continue
             chain, whole = self.of(user)
+            # A report begins with its highest count. What counts begins behind the first report that
+            # has frames of the language: until then the runtime is not known.
+            self.counts |= self.known and count > self.last
+            self.known |= whole and any(frame in self.names for frame in user)
+            self.last = count
+            if not self.counts:
+                continue
             self.total += count
             self.merged += count * whole
             if not whole:
