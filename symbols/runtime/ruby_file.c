@@ -95,7 +95,10 @@ static uint32_t read_version(const struct elf_file *file, uint64_t addr)
 	return version;
 }
 
-/* endbr64, if it has that, and LEA or MOV of what is at a distance from RIP, to RAX. */
+/*
+ * What the first instruction of the function reads, or takes the address of, behind a mark for
+ * indirect branches if it has one: x86-64, at a distance from the instruction that follows.
+ */
 static uint64_t first_read(const struct elf_file *file, uint64_t addr)
 {
 	static const uint8_t branch[] = {0xf3, 0x0f, 0x1e, 0xfa};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Labels of Ruby with the class of their method, and tables of lines: each word of functions of
- * many sizes, and tables that are cut or lie. Covers: symbols/runtime/ruby_code.c
+ * many sizes, and tables that are cut or lie.
+ * Covers: symbols/runtime/ruby_code.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
