@@ -199,6 +199,12 @@ static int load_object(struct sampler *s, unsigned int without, char *error, siz
 	return err ? err : bpf_object__load(s->object);
 }
 
+/* By the verifier, which does not like a program. */
+static bool is_refused(int err)
+{
+	return err == -EINVAL || err == -EACCES || err == -E2BIG || err == -ENOTSUP;
+}
+
 /* A kernel that refuses the program of a runtime still samples all other frames. */
 static int load_without(struct sampler *s, char *error, size_t size)
 {
@@ -225,7 +231,7 @@ static int load_programs(struct sampler *s, char *error, size_t size)
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	s->checks_lists = vma_can_be_found();
 	err = load_object(s, 0, error, size);
-	if (err && err != -EPERM && !error[0])
+	if (is_refused(err) && !error[0])
 		err = load_without(s, error, size);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err && error[0])

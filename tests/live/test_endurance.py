@@ -98,7 +98,7 @@ def procs_entries(pid):
     """The PIDs in each map of processes, which has values of struct proc_entry, 32 bytes."""
     return [entries(number) for number, fields in held(pid)[1].items()
             if fields["map_type"] == "1" and fields["key_size"] == "4" and
-            fields["value_size"] == "32"]
+            fields["value_size"] == "40"]
 
 
 def dead_entries(pid):

@@ -24,7 +24,7 @@ def nomem(tap, folder):
     shim, worst, works = os.path.join(folder, "nomem.so"), [], []
     subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC",
                     "-o", shim, SHIM, "-ldl"], check=True)
-    for n in range(1, 40):
+    for n in range(1, 60):
         done = subprocess.run([live.STACKTOP, "-b", "-d", "0.1", "-n", "1"],
                               env=dict(os.environ, LD_PRELOAD=shim, NOMEM_AT=str(n)),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,

@@ -16,6 +16,7 @@ import time
 import live
 
 PATIENCE = 150  # seconds, on a busy machine
+LANGUAGES = ("python", "php", "perl", "ruby", "js", "java")
 
 
 class Slice:
@@ -26,6 +27,7 @@ class Slice:
         self.report = report
         self.begin, self.end = began.timestamp(), began.timestamp() + report["seconds"]
         self.pids = [process["pid"] for process in report["processes"]]
+        self.foreign = {i for i, f in enumerate(report["functions"]) if f["kind"] in LANGUAGES}
         self.names = [(self._name(f), f["kind"] == "kernel") for f in report["functions"]]
 
     @staticmethod
@@ -35,9 +37,10 @@ class Slice:
         return f"[{name}]" if function["kind"] == "end" else name
 
     def stacks(self):
-        """(pid, user frames, kernel frames, count), frames from the outermost on"""
+        """(pid, user frames, kernel frames, count), frames from the outermost on; those of interpreted
+        languages, which are no native ones, are left out"""
         for stack in self.report["stacks"]:
-            frames = [self.names[frame] for frame in stack["frames"]]
+            frames = [self.names[frame] for frame in stack["frames"] if frame not in self.foreign]
             yield (self.pids[stack["process"]], tuple(name for name, kernel in frames if not kernel),
                    tuple(name for name, kernel in frames if kernel), stack["count"])
 
@@ -49,7 +52,7 @@ class Watch:
 
     def __init__(self, *options, binary=live.STACKTOP, env=None, first=False):
         self.err = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([binary, "-b", "--format", "json", *options],
+        self.process = subprocess.Popen([binary, "-b", "--format", "json", "--frames", "all", *options],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=self.err, env=env, start_new_session=first)
         if first:

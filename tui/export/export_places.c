@@ -15,11 +15,14 @@ void export_model_places_free(struct export_model_places *places)
 	*places = (struct export_model_places){0};
 }
 
+/* What is inlined into an interpreter comes behind the frames that it runs, which have no address.
+ */
 static bool inlined(const struct export_model *c, uint32_t node)
 {
 	const struct export_model_node *at = &c->nodes[node];
 
-	return at->parent != EXPORT_MODEL_NONE && c->funcs[at->func].kind == FUNC_INLINE;
+	return at->parent != EXPORT_MODEL_NONE && c->funcs[at->func].kind == FUNC_INLINE &&
+	       !func_is_language(c->funcs[c->nodes[at->parent].func].kind);
 }
 
 /* There is room. */

@@ -21,6 +21,7 @@
 #include "tui/symbolize/inline_chain.h"
 #include "tui/profile/reasons.h"
 #include "tui/profile/inspection.h"
+#include "tui/profile/language.h"
 #include "tui/symbolize/jit.h"
 #include "tui/symbolize/language.h"
 #include "tui/symbolize/modules.h"
@@ -309,8 +310,13 @@ static uint32_t add_call(struct resolver *r, const struct language_call *call, u
 	return at + 1;
 }
 
-/* In the place of frames for which the BPF program had no room. */
-static const struct language_method left_out = {FUNC_PYTHON, "[frames left out]", ""};
+/* In the place of frames of a language for which the BPF program had no room. */
+static uint32_t add_left_out(struct resolver *r, enum func_kind kind, uint32_t at)
+{
+	const struct language_method method = {kind, "[frames left out]", ""};
+
+	return add_call(r, &(struct language_call){.method = &method}, at);
+}
 
 /*
  * Adds the frames of a language that the native frame runs, of those before *left. Frames whose
@@ -324,8 +330,8 @@ static uint32_t add_calls(struct resolver *r, const struct language_stack *langu
 	while (*left && language->frames[*left - 1].at == native) {
 		const struct language_call *call = &language->frames[--*left];
 
-		if (call->cut)
-			at = add_call(r, &(struct language_call){.method = &left_out}, at);
+		if (call->cut) /* the BPF program had no room for those outside of it */
+			at = add_left_out(r, call->method->kind, at);
 		at = add_call(r, call, at);
 	}
 	return at;
@@ -615,14 +621,6 @@ static bool same_call(const struct language_call *a, const struct language_call 
 	return a->method == b->method && a->line == b->line && a->at == b->at;
 }
 
-static const char *language_of(enum func_kind kind)
-{
-	return kind == FUNC_PHP	   ? "PHP"
-	       : kind == FUNC_PERL ? "Perl"
-	       : kind == FUNC_RUBY ? "Ruby"
-				   : "Python";
-}
-
 /* Runs of frames in the same native frame, leaf first; in one, the outermost call comes first. */
 static int tell_runs(struct inspection *i, const struct language_stack *language,
 		     const struct stack_record *proofs)
@@ -643,7 +641,7 @@ static int tell_runs(struct inspection *i, const struct language_stack *language
 		if (proofs && i->nruns < proofs->nframes)
 			run->record = proofs->frames[i->nruns];
 		snprintf(run->language, sizeof(run->language), "%s",
-			 language_of(language->frames[at].method->kind));
+			 language_name(language->frames[at].method->kind));
 		for (uint32_t n = end; n > at; n -= repeated) {
 			repeated = 1;
 			while (n - repeated > at && same_call(&language->frames[n - 1],

@@ -104,7 +104,7 @@ static uint32_t inlined(uint64_t *seed, struct profile *p, uint32_t in)
 
 static uint32_t random_stack(uint64_t *seed, struct profile *p, bool kernel)
 {
-	uint32_t frames[24], n = 0, depth = 1 + feed_random(seed, 20);
+	uint32_t frames[32], n = 0, depth = 1 + feed_random(seed, 20);
 	bool broken = !kernel && !feed_random(seed, 4);
 
 	if (broken)
@@ -114,6 +114,13 @@ static uint32_t random_stack(uint64_t *seed, struct profile *p, bool kernel)
 		/* Inlined functions are of the module of what they are in. */
 		for (; !kernel && n < depth && !feed_random(seed, 3); n++)
 			frames[n] = inlined(seed, p, frames[n - 1]);
+	}
+	/* What is inlined into an interpreter comes behind the function that it runs. */
+	if (!kernel && !feed_random(seed, 4)) {
+		frames[n++] = (uint32_t)profile_func(p, FUNC_EVAL, "eval", "liba.so");
+		frames[n++] = (uint32_t)profile_func(p, FUNC_PYTHON, "run", "/app/run.py");
+		frames[n++] = (uint32_t)profile_func(p, FUNC_INLINE, "inline0", "liba.so");
+		frames[n++] = (uint32_t)profile_func(p, FUNC_INLINE, "inline1", "liba.so");
 	}
 	if (!kernel && !feed_random(seed, 5))
 		frames[n++] = (uint32_t)profile_func(p, FUNC_JIT, "js:~work", "[jit]");
