@@ -136,7 +136,7 @@ static int check_texts(struct checker *c, const uint8_t *code, uint32_t first)
 
 	if (!length || !is_name(name))
 		return refuse(c, "a function has no name");
-	strcpy(qualified, name);
+	memcpy(qualified, name, sizeof(name));
 	if (c->l->code_qualname) {
 		n = read_text(c, word_at(code, c->l->code_qualname), qualified);
 		if (n < length || (n < TEXT_MAX - 1 && strcmp(qualified + n - length, name) != 0))

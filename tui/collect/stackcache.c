@@ -159,6 +159,7 @@ void stackcache_free(struct stackcache *c)
 	if (!c)
 		return;
 	while (c->raws)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 		raw_drop(c, c->raws);
 	while (c->languages)
 		language_drop(c, c->languages);
@@ -302,6 +303,14 @@ static const struct stack_record *raw_use(struct stackcache *c, uint64_t hash)
 	return rec;
 }
 
+/* Of the frames of a language in the stack of that hash. */
+static size_t language_bytes(const struct stackcache *c, uint64_t hash)
+{
+	const struct stackcache_language *language = language_find(c, hash);
+
+	return language ? sizeof(*language) + language_stack_bytes(language->stack) : 0;
+}
+
 static void raw_age(struct stackcache *c)
 {
 	struct stackcache_raw *raw, *next;
@@ -310,7 +319,7 @@ static void raw_age(struct stackcache *c)
 	HASH_ITER(hh, c->raws, raw, next) {
 		if (c->now - raw->time < RAW_AGE && left <= RAW_BYTES)
 			break;
-		left -= raw->bytes;
+		left -= raw->bytes + language_bytes(c, raw->hash);
 		if (!raw->doomed) {
 			sampler_forget(c->sampler, raw->hash);
 			raw->doomed = c->round;

@@ -7,6 +7,7 @@
 #include "tui/symbolize/language.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ int language_new(void (*forget)(void *arg, uint64_t hash), void *arg, struct lan
 
 static void method_drop(struct language *l, struct method *m)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(l->methods, m);
 	l->bytes -= m->bytes;
 	free(m);
@@ -219,7 +221,8 @@ static struct method *method_new(const struct method_record *rec, uint32_t table
 	if (rec->text_size[METHOD_SCOPE])
 		nscope = decoder->text(rec, METHOD_SCOPE, scope, sizeof(scope) - 4);
 	if (nscope) /* "Class" and "::" */
-		nscope += strlen(strcpy(scope + nscope, decoder->scope));
+		nscope += (size_t)snprintf(scope + nscope, sizeof(scope) - nscope, "%s",
+					   decoder->scope);
 	bytes = sizeof(*m) + table + nscope + nname + nfile + 2;
 	m = calloc(1, bytes);
 	if (!m)
