@@ -91,12 +91,22 @@ static __always_inline void perl_end_run(struct runtime_state *r, int catches)
 	r->caught = r->entries = 0;
 }
 
+/* A word without which it is not known where the frames end. */
+static __always_inline __u64 perl_word(struct runtime_state *r, __u64 addr)
+{
+	__u64 value = 0;
+
+	if (bpf_probe_read_user(&value, sizeof(value), (const void *)addr))
+		r->torn++;
+	return value;
+}
+
 static __always_inline void perl_enter_stack(struct runtime_state *r, __u64 stack)
 {
-	__s32 top = (__s32)runtime_word(stack + PERL_STACK_TOP);
+	__s32 top = (__s32)perl_word(r, stack + PERL_STACK_TOP);
 
-	r->limit = runtime_word(stack + PERL_STACK_CONTEXTS);
-	r->outer = runtime_word(stack + PERL_STACK_BACK);
+	r->limit = perl_word(r, stack + PERL_STACK_CONTEXTS);
+	r->outer = perl_word(r, stack + PERL_STACK_BACK);
 	r->entries = r->caught = 0;
 	r->frame = 0;
 	if (top >= 0 && top < (__s32)PERL_CONTEXTS_MAX)
@@ -209,6 +219,10 @@ __attribute__((noinline)) int perl_step_sub(__u64 addr)
 		}
 		if (r->above == cop) /* it has not come to its own first statement */
 			r->above = 0;
+	}
+	if (!taken && !fake) {
+		r->torn++;
+		return 0;
 	}
 	if (taken && !perl_add_sub(r))
 		return 0;

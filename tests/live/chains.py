@@ -4,7 +4,6 @@ that it can be in, as its own runtime has them, and then goes through them for e
 be one of them, or the beginning of one; how many have frames of the language at all is counted."""
 
 import collections
-import contextlib
 import json
 import re
 import select
@@ -80,14 +79,16 @@ def watch(command, runs, enough, own_stack=None, seconds=SECONDS):
         ready, _, _ = select.select([process.stdout], [], [], 30)
         chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, own_stack)
         sampler = subprocess.Popen([live.STACKTOP, "-b", "-F", "4999", "-d", "1", "-n", str(seconds), "-p",
-                                    str(process.pid), "--format", "folded", "--frames", "all"], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            for line in sampler.stdout:
-                chains.add(line)
-                if chains.merged >= enough:
-                    sampler.terminate()
-                    break
-        rest, messages = sampler.communicate(timeout=30)
-        chains.add(rest)
+                                    str(process.pid), "--format", "folded", "--frames", "all"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        ended = False
+        # To its end: what is read otherwise would begin in the middle of a line.
+        for line in sampler.stdout:
+            chains.add(line)
+            if chains.merged >= enough and not ended:
+                sampler.terminate()
+                ended = True
+        messages = sampler.stderr.read()
+        sampler.wait(timeout=30)
     return chains, messages
