@@ -42,7 +42,8 @@ struct sampler {
 	int stats_fd, control_fd, targets_fd, procs_fd, files_fd, counts_fd;
 	int runtimes_fd, runtime_counts_fd;
 	int possible_cpus;
-	bool knows_starts; /* the program can compare start times */
+	bool knows_starts;    /* the program can compare start times */
+	unsigned int refused; /* by the kernel: a bit for each enum runtime */
 
 	struct sampler_memory memory;
 	bool checks_lists;
@@ -183,6 +184,7 @@ static int load_object(struct sampler *s, unsigned int without, char *error, siz
 	int err;
 
 	bpf_object__close(s->object);
+	s->refused = without;
 	s->object = objects_profiler();
 	if (!s->object) {
 		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
@@ -462,6 +464,18 @@ void sampler_free(struct sampler *s)
 	free(s->values);
 	free(s->counts);
 	free(s);
+}
+
+size_t sampler_refused(const struct sampler *s, char *to, size_t size)
+{
+	size_t at = 0;
+
+	to[0] = '\0';
+	for (unsigned int i = 0; i < RUNTIME_COUNT; i++)
+		if (runtime_names[i] && s->refused >> i & 1 && at < size)
+			at += (size_t)snprintf(to + at, size - at, "%s%s", at ? ", " : "",
+					       runtime_names[i]);
+	return at;
 }
 
 struct kmodules *sampler_modules(struct sampler *s)

@@ -117,6 +117,11 @@ int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, 
 		  void *arg, const struct sampler_count **counts, size_t *ncounts);
 /* Changes of kernel modules; belongs to the sampler. NULL: the kernel does not report them. */
 struct kmodules *sampler_modules(struct sampler *s);
+/*
+ * The names of the programs of runtimes that the kernel refuses, so that processes have no frames
+ * of these languages. Returns the length, 0: there are none.
+ */
+size_t sampler_refused(const struct sampler *s, char *to, size_t size);
 /* The stack will be sent again at its next sample. */
 void sampler_forget(struct sampler *s, uint64_t hash);
 /*

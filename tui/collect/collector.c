@@ -214,6 +214,9 @@ static int open_parts(struct collector *c, char *error, size_t size)
 
 	if (err)
 		return err;
+	if (sampler_refused(c->sampler, remedy, sizeof(remedy)))
+		collector_say(c, MESSAGE_WARNING,
+			      "this kernel refuses %s: no frames of that language", remedy);
 	err = tracker_new(c->sampler, &c->filter, c->shards_max, tracker_says, c, &c->tracker);
 	if (err == -EPERM || err == -EACCES) {
 		snprintf(error, size, "cannot follow processes: perf_event_open: %s%s",
