@@ -162,6 +162,7 @@ void stackcache_free(struct stackcache *c)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 		raw_drop(c, c->raws);
 	while (c->languages)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 		language_drop(c, c->languages);
 	language_free(c->methods);
 	named = c->named;

@@ -238,7 +238,7 @@ def pprof_raw(text):
     locations = {}
     for line in locations_text.splitlines():
         # Further lines of a location have neither a number nor a mapping.
-        match = re.match(r" *(?:(\d+): 0x0 )?(?:M=(\d+) )?(.*?) (?:/src/.*)?:\d+(?::0)? s=0",
+        match = re.match(r" *(?:(\d+): 0x0 )?(?:M=(\d+) )?(.*?) (?:/(?:src|app)/.*)?:\d+(?::0)? s=0",
                          line)
         expect(match, line)
         if match.group(1):

@@ -67,8 +67,9 @@ def compare_tool(tap, folder, reference):
            "; ".join(complaints))
     top, inlined = {}, 0
     for line in out.splitlines():
-        match = re.match(r" +(\d+) +[\d.]+% +[\d.]+% +(\d+) +[\d.]+%  (\S.*?)( \(inline\))?$",
-                         line)
+        # Partial: one that is inlined into a frame, and has a place of its own behind another.
+        match = re.match(r" +(\d+) +[\d.]+% +[\d.]+% +(\d+) +[\d.]+%  (\S.*?)"
+                         r"( \((?:partial-)?inline\))?$", line)
         if match:
             top[match.group(3)] = int(match.group(1))
             inlined += match.group(4) is not None
@@ -152,7 +153,8 @@ def labels_of_samples(tap, folder):
            profile.period == 10101010 and profile.duration == 3 * 1005 * 10**6,
            "pprof has its types, its period and its time")
     libs = json.loads(read(folder, "firefox"))["libs"]
-    tap.ok(profile.builds == {"liba.so": "0123abcd", "vmlinux": "", "[jit]": ""} and
+    tap.ok(profile.builds == {"liba.so": "0123abcd", "vmlinux": "", "[jit]": "",
+                              "/app/run.py": ""} and
            {lib["name"]: lib["codeId"] for lib in libs if lib["codeId"]} ==
            {"liba.so": "0123abcd"}, "build-ids are told", str(profile.builds))
 
@@ -182,8 +184,9 @@ def lines_of_functions(tap, folder, want):
            len(found) > len(want), "firefox has the lines of functions", str(len(found)))
 
 
-# export_feed gave the functions f0 to f11 of liba.so lines.
+# export_feed gave the functions f0 to f11 of liba.so lines; one function is of Python.
 PLAIN_LINES = {(f"f{i}", "liba.so"): (f"/src/some file/f{i}.c", 100 + i) for i in range(12)}
+PLAIN_LINES["run", "/app/run.py"] = "/app/run.py", None
 
 # Its functions of languages: category of Firefox, name, source file, line.
 LANGUAGES = (
