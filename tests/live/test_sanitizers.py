@@ -4,7 +4,7 @@
 """The program itself, built with sanitizers, among short processes: as a report, and on a screen
 through all its views. `make asan` and `make tsan` run the unit tests under the same sanitizers.
 
-    tests/live/test_sanitizers.py [asan|tsan]       only this one
+    tests/live/test_sanitizers.py [asan|tsan]       only this one; asan, or all with SIZE=full, if none
 
 Covers: tui/main.c tui/app/screen.c tui/collect/collector.c
 """
@@ -246,7 +246,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stacktop-sanitizers-") as folder:
         os.chmod(folder, 0o755)
         compile_all(folder)
-        kinds = [kind for kind in FLAGS if not sys.argv[1:] or kind in sys.argv[1:]]
+        kinds = sys.argv[1:] or (list(FLAGS) if FULL else ["asan"])
         binaries = {kind: build(tap, kind) for kind in kinds if works(tap, kind, folder)}
         check(tap, {kind: binary for kind, binary in binaries.items() if binary}, folder)
     tap.done()
