@@ -64,10 +64,10 @@ BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_in
           "bpf/sampler/test_ksyms", "bpf/tracker/test_process", "bpf/tracker/test_idlefile",
           "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps", "bpf/sampler/test_sizes",
           "bpf/tracker/test_selector",
-          "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_kernel",
-          "live/test_ksyms", "live/test_less", "live/test_options", "live/test_random_keys",
-          "live/test_sanitizers", "live/test_screenshot", "live/test_session", "live/test_unmount",
-          "tui/app/test_pty")
+          "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_hung",
+          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_options",
+          "live/test_random_keys", "live/test_rights", "live/test_sanitizers", "live/test_screenshot",
+          "live/test_session", "live/test_unmount", "tui/app/test_pty")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 1200 s
-"""Programs in Python, sampled live by each CPython 3.8 to 3.15 of this machine: /usr/bin/python3, those
-of pyenv, and those that $STACKTOP_PYTHONS names, separated by blanks.
+"""Programs in Python, sampled live, run by the CPythons 3.8 to 3.15 of this machine: /usr/bin/python3,
+those of pyenv, and those that $STACKTOP_PYTHONS names, separated by blanks; of all these, with SIZE=full.
 
     test_python.py [PYTHON[:CASE]...]      only these interpreters, or this case; of several, the
                                            cases brief, inside and stripped are alone
@@ -554,8 +554,9 @@ def main():
     live.need_root(tap)
     words = [word.partition(":")[::2] for word in sys.argv[1:]]
     for python in pythons():
-        if not words:
-            first = python.command == "/usr/bin/python3"
+        first = python.command == "/usr/bin/python3"
+        # 3.9 and 3.10 are walked as 3.8 is.
+        if not words and (first or FULL or python.version[:2] in ((3, 8), (3, 12), (3, 13))):
             run(tap, python, None if first or FULL else FEW)
             if first or FULL:
                 run_brief(tap, python)
