@@ -180,6 +180,22 @@ int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_
 	return err ? err : 1;
 }
 
+bool tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *of)
+{
+	const struct process *p;
+	bool found = false;
+
+	turnlock_take(&t->lock);
+	p = find_process(t, of);
+	for (size_t i = 0; p && i < p->nmappings && !found; i++) {
+		const struct object *o = p->mappings[i].object;
+
+		found = o && o->symbols.vm_structs;
+	}
+	turnlock_give(&t->lock);
+	return found;
+}
+
 int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 			bool (*is_wanted)(const char *name))
 {

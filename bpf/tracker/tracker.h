@@ -102,6 +102,8 @@ typedef int tracker_name_fn(void *arg, uint64_t start, uint64_t size, const char
  */
 int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
 		       tracker_name_fn *fn, void *arg);
+/* Has the process mapped a HotSpot virtual machine? */
+bool tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *of);
 /*
  * A descriptor, the caller's own, of the first file with a wanted base name that the process has
  * mapped executable; -ENOENT, or -errno of opening it.

@@ -29,7 +29,8 @@ JITNAMES = os.path.join(live.WORK, "jitnames")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "jitnames.js")
 OUTER, INNER = "Outer main.x:1", re.compile(r"Inner (\d+) main\.x:7")
 REWRITTEN = "[rewritten code]"      # where the old or the new code may be meant
-HOT = {name: re.compile(rf"JS:\S?hot{name} /.*jitnames\.js:\d+:\d+$") for name in ("Inner", "Outer")}
+HOT = {name: f"hot{name}" for name in ("Inner", "Outer")}
+V8_NAME = re.compile(r"JS:[~^+*]?'?(\S+) /.*jitnames\.js:\d+:\d+$")  # as the map has it
 
 
 ENOUGH = 300        # samples per process
@@ -249,8 +250,8 @@ def add_node(stage):
     """One process for each option; returns the first."""
     def judge(option):
         def check(tap, subject):
-            inner = {s: n for s, n in subject.stacks.items() if s and HOT["Inner"].match(s[-1])}
-            good = share(inner, lambda s: len(s) > 1 and HOT["Outer"].match(s[-2]))
+            inner = {s: n for s, n in subject.stacks.items() if s and s[-1] == HOT["Inner"]}
+            good = share(inner, lambda s: len(s) > 1 and s[-2] == HOT["Outer"])
             tap.ok(good > 0.99 and sum(inner.values()) > 0.3 * sum(subject.stacks.values()),
                    f"node {option}: hotOuter calls hotInner",
                    f"{good:.3f} of {sum(inner.values())}: {leaves(subject.stacks).most_common(3)}")
@@ -277,7 +278,8 @@ class Perf:
     def leaves(self):
         text = subprocess.run(["perf", "script", "-i", self.data, "-F", "ip,sym"],
                               capture_output=True, text=True, errors="replace", check=False).stdout
-        return collections.Counter(line.split(None, 1)[1].strip() for line in text.splitlines()
+        return collections.Counter(V8_NAME.sub(r"\1", line.split(None, 1)[1].strip())
+                                   for line in text.splitlines()
                                    if len(line.split(None, 1)) == 2)
 
 
@@ -286,7 +288,7 @@ def check_perf(tap, subject, perf):
     if sum(theirs.values()) < ENOUGH // 2:
         tap.skip("perf", "it took no samples")
         return
-    names = {name for name in ours | theirs if HOT["Inner"].match(name)}
+    names = {name for name in ours | theirs if name == HOT["Inner"]}
     apart = [(name, share(ours, name.__eq__), share(theirs, name.__eq__)) for name in names]
     tap.ok(names and all(abs(a - b) < 0.2 and a > 0 and b > 0 for _, a, b in apart if a + b > 0.2),
            "perf has the same names in the same places", str(apart))
@@ -404,7 +406,7 @@ def test_java(tap):
             """Stacks without those of the interpreter, which are not of compiled code."""
             one = Subject(pid, None)
             one.add(part)
-            if share(leaves(one.stacks), lambda name: "Spin.leaf" in name and "(" not in name) > 0.8:
+            if share(one.stacks, in_leaf) > 0.8:
                 before.add(part)
             return before.enough()
 
@@ -416,7 +418,7 @@ def test_java(tap):
             return after.enough()
 
         def in_leaf(stack):
-            return bool(stack) and "Spin.leaf(" in stack[-1]
+            return bool(stack) and stack[-1] == "Spin.leaf"
 
         with watch.Watch("-K", "-d", "0.5", "-F", HERTZ, "-p", str(pid)) as top:
             nameless = top.until(compiled)

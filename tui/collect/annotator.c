@@ -154,7 +154,7 @@ static int locate_one(struct annotator *a, struct annotator_match *f)
 	int err;
 
 	f->object = 0;
-	if (func_is_language(a->wish.kind)) {
+	if (func_has_source(a->wish.kind)) {
 		f->object = OBJECT_SOURCE;
 		f->vaddr = f->frame;
 		return 0;
@@ -165,6 +165,8 @@ static int locate_one(struct annotator *a, struct annotator_match *f)
 		f->object = err ? 0 : OBJECT_KERNEL;
 		return err;
 	case FUNC_JIT:
+	case FUNC_JS:
+	case FUNC_JAVA:
 		err = locate_jit(a, f);
 		f->object = err ? 0 : OBJECT_PROCESS(&f->of);
 		return err;
@@ -251,7 +253,7 @@ static int ask(struct annotator *a, const struct annotator_match *f)
 
 	if (!a->lister)
 		err = lister_new(a->limit, a->remote, a->tracker, &a->lister);
-	if (!err && (a->wish.kind == FUNC_KERNEL || a->wish.kind == FUNC_JIT))
+	if (!err && (a->wish.kind == FUNC_KERNEL || func_is_made(a->wish.kind)))
 		return ask_live(a, f);
 	if (!err)
 		err = resolver_function(a->resolver, &f->of, f->frame, &object, &vaddr, &start);
@@ -445,7 +447,7 @@ static void check_place(struct annotator *a)
 {
 	struct annotator_match now = a->chosen;
 
-	if (a->wish.kind != FUNC_JIT || !a->listing)
+	if (!func_is_made(a->wish.kind) || !a->listing)
 		return;
 	a->exited = has_exited(a, &now);
 	/* Code that nothing describes may have got a name. */
@@ -469,7 +471,7 @@ static void tally(struct annotator *a, uint64_t now)
 	count_processes(a);
 	if (!a->asked && a->wish.frame)
 		choose_frame(a);
-	else if (!a->asked && func_is_language(a->wish.kind))
+	else if (!a->asked && func_has_source(a->wish.kind))
 		choose_source(a);
 	else if (!a->asked)
 		choose(a);
@@ -583,7 +585,7 @@ static bool was_other_program(struct annotator *a)
 {
 	struct tracker_proc proc;
 
-	return (a->wish.kind == FUNC_JIT || func_is_language(a->wish.kind)) &&
+	return (func_is_made(a->wish.kind) || func_has_source(a->wish.kind)) &&
 	       !tracker_proc(a->tracker, &a->chosen.of, &proc);
 }
 
@@ -615,9 +617,9 @@ static bool take_listing(struct annotator *a)
 		listing = NULL;
 		err = -ESRCH;
 	}
-	if (listing && a->wish.kind == FUNC_JIT)
+	if (listing && func_is_made(a->wish.kind))
 		listing_name_targets(listing, name_target, a);
-	if (err && func_is_language(a->wish.kind))
+	if (err && func_has_source(a->wish.kind))
 		a->no_source = nocode_unread(a->wish.kind, err);
 	else if (err)
 		snprintf(a->trouble, sizeof(a->trouble), "%s", nocode_unread(a->wish.kind, err));

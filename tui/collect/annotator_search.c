@@ -54,9 +54,14 @@ static const struct profile_stack *stack_with(const struct annotator *a, uint64_
 	return NULL;
 }
 
-static bool is_native(enum func_kind kind)
+/* Is the frame one of the record? Those that an interpreter runs follow its own. */
+static bool has_address(const struct annotator *a, const struct profile_stack *stack, uint32_t at)
 {
-	return kind != FUNC_INLINE && kind != FUNC_END && !func_is_language(kind);
+	const enum func_kind kind = query_func(a->profile, stack->frames[at])->kind;
+
+	if (kind == FUNC_JS)
+		return !at || query_func(a->profile, stack->frames[at - 1])->kind != FUNC_EVAL;
+	return kind != FUNC_INLINE && kind != FUNC_END && !func_has_source(kind);
 }
 
 /* The lock is held. */
@@ -74,7 +79,7 @@ static void search_stack(struct annotator *a, const struct stack_hit *hit, uint3
 	of.start_stack = is.rec->start_stack;
 	raw = is.rec->nframes < WALK_FRAMES_MAX ? is.rec->nframes : WALK_FRAMES_MAX;
 	for (uint32_t i = 0; i < stack->nframes && nraw <= raw; i++) {
-		nraw += is_native(query_func(a->profile, stack->frames[i])->kind);
+		nraw += has_address(a, stack, i);
 		if (stack->frames[i] == func && nraw && nraw <= raw)
 			found_add(a, hit, &of, is.rec->frames[raw - nraw],
 				  raw == nraw && !hit->kernel, first, now);
@@ -159,7 +164,7 @@ void annotator_search(struct annotator *a, uint64_t now)
 			continue;
 		if (w->kind == FUNC_KERNEL)
 			search_kernel(a, hit, (uint32_t)func, now);
-		else if (func_is_language(w->kind))
+		else if (func_has_source(w->kind))
 			search_language(a, hit, (uint32_t)func, now);
 		else
 			search_stack(a, hit, (uint32_t)func, now);

@@ -11,7 +11,7 @@
 
 const char *nocode_nowhere(enum func_kind kind, bool exited)
 {
-	if (func_is_language(kind))
+	if (func_has_source(kind))
 		return exited ? "its process has exited, and with it the root of its files"
 			      : "it is not known which file it is in";
 	switch (kind) {
@@ -19,6 +19,8 @@ const char *nocode_nowhere(enum func_kind kind, bool exited)
 		return "no function of that name is there now: its module was unloaded, or symbols "
 		       "are hidden (run as root, set kernel.kptr_restrict to 0 or 1)";
 	case FUNC_JIT:
+	case FUNC_JS:
+	case FUNC_JAVA:
 		return exited ? "its process has exited, and its code with it"
 			      : "other code is in its place by now";
 	default:
@@ -97,10 +99,10 @@ const char *nocode_no_file(const char *path)
 
 const char *nocode_unread(enum func_kind kind, int err)
 {
-	const char *why = kind == FUNC_KERNEL	   ? kernel_unread(err)
-			  : kind == FUNC_JIT	   ? memory_unread(err)
-			  : func_is_language(kind) ? source_unread(err)
-						   : NULL;
+	const char *why = kind == FUNC_KERNEL	  ? kernel_unread(err)
+			  : func_is_made(kind)	  ? memory_unread(err)
+			  : func_has_source(kind) ? source_unread(err)
+						  : NULL;
 
 	if (why)
 		return why;

@@ -25,7 +25,11 @@ enum func_kind {
 	FUNC_JIT,    /* anonymous executable memory */
 	FUNC_END,    /* why a walk ended early: the name is the reason, without brackets */
 	FUNC_EVAL,   /* native code of an interpreter, which runs the frames that follow it */
-	/* Functions of interpreted languages; the module is the source file. */
+	/*
+	 * Functions of interpreted languages; the module is the source file. Of JavaScript and Java
+	 * the frame may be that of their own code, as of FUNC_JIT, and where that does not say the
+	 * file the module is "[jit]".
+	 */
 	FUNC_PYTHON,
 	FUNC_PHP,
 	FUNC_PERL,
@@ -37,6 +41,18 @@ enum func_kind {
 static inline bool func_is_language(enum func_kind kind)
 {
 	return kind >= FUNC_PYTHON;
+}
+
+/* Functions whose code processes have made while they ran, or may have. */
+static inline bool func_is_made(enum func_kind kind)
+{
+	return kind == FUNC_JIT || kind == FUNC_JS || kind == FUNC_JAVA;
+}
+
+/* Functions that are shown by the lines of their source: they have no machine code. */
+static inline bool func_has_source(enum func_kind kind)
+{
+	return func_is_language(kind) && !func_is_made(kind);
 }
 
 struct profile_func {

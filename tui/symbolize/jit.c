@@ -51,8 +51,9 @@ struct jit_process {
 	uint64_t version;
 	uint64_t doubted; /* round in which code replaced other code; 0: none lately */
 	bool behind;	  /* more was written than has been read */
-	bool unread;	  /* ended, and may have replaced its perf map once more before */
-	uid_t uid;	  /* that its memory is charged to */
+	bool hotspot;
+	bool unread; /* ended, and may have replaced its perf map once more before */
+	uid_t uid;   /* that its memory is charged to */
 	size_t charged;
 	uint64_t refused; /* ns, when its user had too much; 0: not refused */
 	bool hashed;
@@ -392,6 +393,7 @@ static void process_look(struct jit *jit, struct jit_process *p)
 	/* The PID may belong to another program by now. */
 	if (lives && tracker_proc(jit->tracker, &p->key, &known) && known.exited)
 		lives = false;
+	p->hotspot = tracker_runs_hotspot(jit->tracker, &p->key);
 	if (!p->dump) {
 		fd = tracker_open_mapped(jit->tracker, &p->key, jitdump_is_name);
 		if (fd >= 0)
@@ -460,6 +462,13 @@ const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t ad
 	    ((p->unread && map == p->by_map) || is_recent(jit, codemap_rewritten(map, addr))))
 		return JIT_REWRITTEN;
 	return name;
+}
+
+bool jit_is_hotspot(struct jit *jit, const struct tracker_exec *of)
+{
+	const struct jit_process *p = process_get(jit, of);
+
+	return p && p->hotspot;
 }
 
 const char *jit_extent(struct jit *jit, const struct tracker_exec *of, uint64_t addr,

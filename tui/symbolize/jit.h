@@ -8,6 +8,7 @@
  * Used by one thread, without the profile's lock.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,6 +29,9 @@ void jit_free(struct jit *jit);
  */
 #define JIT_REWRITTEN "[rewritten code]"
 const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr);
+
+/* Does the process run HotSpot? What the names of its code mean depends on it. */
+bool jit_is_hotspot(struct jit *jit, const struct tracker_exec *of);
 
 /* The name that is known now of the code at the address, and where that code begins and ends. */
 const char *jit_extent(struct jit *jit, const struct tracker_exec *of, uint64_t addr,

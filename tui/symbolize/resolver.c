@@ -17,6 +17,7 @@
 #include "bpf/report/trace.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/fileasker.h"
+#include "symbols/names/madename.h"
 #include "symbols/base/text.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/profile/reasons.h"
@@ -39,7 +40,9 @@ struct frame_name {
 	uint32_t site;	    /* of the address; 0: none */
 	bool waits;	    /* its inlined calls are not known yet */
 	uint64_t start;	    /* of its function, likewise */
+	uint32_t line;	    /* where it begins, of code made at run time; 0: not known */
 	bool guessed;	    /* address identifies its function */
+	bool made;	    /* name is that of code made at run time, as its runtime writes it */
 };
 
 struct resolver {
@@ -56,6 +59,7 @@ struct resolver {
 	uint32_t nplaces;
 	struct inline_cache *inlined; /* NULL: not wanted */
 	struct ksym ksym[KERNEL_FRAMES_MAX];
+	struct madename made; /* what was read last */
 };
 
 static int ask_file(void *arg, const struct file_question *question, struct file_facts *facts)
@@ -146,6 +150,25 @@ static const char *better_name(const char *name, const char *module,
 	return calls->frames[calls->count - 1].name;
 }
 
+/* The kind of function that a name of code made at run time stands for. */
+static enum func_kind kind_made(struct resolver *r, const struct tracker_exec *of, const char *name)
+{
+	if (!madename_read(name, jit_is_hotspot(r->jit, of), &r->made))
+		return FUNC_JIT;
+	return r->made.language == MADENAME_JS ? FUNC_JS : FUNC_JAVA;
+}
+
+/* What the profile calls a frame: strings of its own, or of r->made. */
+static const char *shown_name(struct resolver *r, const struct frame_name *f, const char **module)
+{
+	*module = f->module;
+	if (!f->made || !madename_read(f->name, f->kind == FUNC_JAVA, &r->made))
+		return f->name;
+	if (r->made.file[0])
+		*module = r->made.file;
+	return r->made.name;
+}
+
 /* False: the process has reported no code there. */
 static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t addr,
 		     struct frame_name *out, struct resolver_doubt *doubt)
@@ -154,9 +177,11 @@ static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t
 
 	doubt->jit = jit_version(r->jit, of);
 	if (name) {
-		out->kind = FUNC_JIT;
+		out->kind = kind_made(r, of, name);
 		out->name = name;
 		out->module = "[jit]";
+		out->made = func_is_language(out->kind);
+		out->line = out->made ? r->made.line : 0;
 	}
 	return name != NULL;
 }
@@ -261,8 +286,10 @@ static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool comp
 	profile_lock(r->profile);
 	for (uint32_t i = 0; i < count && id >= 0; i++) {
 		const struct frame_name *f = &r->frames[i];
+		const char *name, *module;
 
-		id = profile_func(r->profile, f->kind, f->name, f->module);
+		name = shown_name(r, f, &module);
+		id = profile_func(r->profile, f->kind, name, module);
 		if (id >= 0)
 			r->ids[i] = (uint32_t)id;
 		r->sites[i] = f->waits ? f->site : 0;
@@ -299,11 +326,16 @@ static struct frame_name end_name(const char *reason)
 	return (struct frame_name){.kind = FUNC_END, .name = reason, .module = ""};
 }
 
+/* See inline_cache_count_lines. */
+static uint32_t place_of_line(uint32_t line)
+{
+	return line && line < INLINE_CACHE_LINE ? INLINE_CACHE_LINE | line : 0;
+}
+
 /* Adds a frame of a language. */
 static uint32_t add_call(struct resolver *r, const struct language_call *call, uint32_t at)
 {
-	r->places[r->nplaces++] =
-		call->line && call->line < INLINE_CACHE_LINE ? INLINE_CACHE_LINE | call->line : 0;
+	r->places[r->nplaces++] = place_of_line(call->line);
 	r->frames[at] = (struct frame_name){.kind = call->method->kind,
 					    .name = call->method->name,
 					    .module = call->method->file};
@@ -401,7 +433,8 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		err = name_user(r, &of, rec->frames[n], &r->frames[count], &calls, doubt);
 		if (err)
 			return err;
-		r->places[r->nplaces++] = r->frames[count].site;
+		r->places[r->nplaces++] =
+			r->frames[count].site ?: place_of_line(r->frames[count].line);
 		own = count + 1;
 		if (language)
 			own = add_calls(r, language, n, &left, own);
@@ -500,13 +533,15 @@ static int name_inspected(struct resolver *r, const struct capture_record *c, ui
 	const struct tracker_exec of = {(pid_t)c->tgid, c->start_stack, c->exec_id};
 	struct resolver_doubt doubt = {0};
 	const struct inline_chain *calls;
+	const char *shown, *module;
 	struct frame_name name;
 	int err = name_user(r, &of, frame, &name, &calls, &doubt);
 
 	if (err)
 		return err;
-	text_clean(to->name, sizeof(to->name), name.name, strlen(name.name));
-	text_clean(to->module, sizeof(to->module), name.module, strlen(name.module));
+	shown = shown_name(r, &name, &module);
+	text_clean(to->name, sizeof(to->name), shown, strlen(shown));
+	text_clean(to->module, sizeof(to->module), module, strlen(module));
 	if (name.start) {
 		to->vaddr = name.vaddr;
 		to->offset = name.vaddr - name.start;
@@ -559,6 +594,8 @@ int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uin
 	if (at.kind == PLACE_UNKNOWN || !*addr || !FRAME_IS_ADDRESS(*addr))
 		return -ENOENT;
 	known = jit_extent(r->jit, of, *addr, start, end);
+	if (known && madename_read(known, jit_is_hotspot(r->jit, of), &r->made))
+		known = r->made.name;
 	return strcmp(known ? known : RESOLVER_JIT, name) != 0 ? -ENOENT : 0;
 }
 

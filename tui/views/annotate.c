@@ -382,7 +382,7 @@ unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_
 	struct annotate *a;
 	int err;
 
-	if (ui->header.replayed && func_is_language(func->kind)) {
+	if (ui->header.replayed && func_has_source(func->kind)) {
 		tell_replayed(ui, func);
 		return UI_REDRAW;
 	}

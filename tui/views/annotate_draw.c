@@ -344,7 +344,7 @@ static void draw_cfi(struct ui *ui, struct grid *g, int top, int rows)
 
 	if (!cfi) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_WARN,
-			 a->wish.kind == FUNC_KERNEL || a->wish.kind == FUNC_JIT
+			 a->wish.kind == FUNC_KERNEL || func_is_made(a->wish.kind)
 				 ? "It is in no file, so it has no FDE."
 				 : "The file has no FDE for it, neither in .eh_frame nor in "
 				   ".debug_frame.");

@@ -59,7 +59,7 @@ static inline struct annotate *annotate_of(const struct ui *ui)
 /* Lines of a source are shown, not machine code. */
 static inline bool annotate_has_source(const struct annotate *a)
 {
-	return func_is_language(a->wish.kind);
+	return func_has_source(a->wish.kind);
 }
 
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows);

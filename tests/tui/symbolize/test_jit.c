@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=tracker_proc,--wrap=tracker_open_mapped,--wrap=tracker_place */
-/* build: -Wl,--wrap=tracker_code_names */
+/* build: -Wl,--wrap=tracker_code_names,--wrap=tracker_runs_hotspot */
 /*
  * Names of code made at run time, round by round, of perf maps of this process and of children of
  * other users. The tracker knows nothing of them.
@@ -61,6 +61,16 @@ void __wrap_tracker_place(struct tracker *t, const struct tracker_exec *of, uint
 	(void)of;
 	(void)frame;
 	*out = (struct code_place){.kind = PLACE_JIT};
+}
+
+static bool hotspot;
+
+bool __wrap_tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *of);
+bool __wrap_tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *of)
+{
+	(void)t;
+	(void)of;
+	return hotspot;
 }
 
 static uint64_t described; /* version of the process's own description; 0: none */
