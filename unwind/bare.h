@@ -333,6 +333,9 @@ static __always_inline int walk_owner(struct walk *w)
 			return w->scan_at < w->scan_end ? OWNER_UNSURE : OWNER_THIS;
 		if (!i && (walk_is_framed(w, w->fp_ra)))
 			return OWNER_THIS;
+		/* It is what a call further in has left, unless there is no frame yet. */
+		if (w->keeps_fp && !w->code_frame && w->scan_at - 8 != w->sp)
+			return OWNER_THIS;
 		call = WALK_JUDGE_CALL(w);
 	}
 	return call == CALL_FOUND ? walk_take_caller(w) : OWNER_UNSURE;

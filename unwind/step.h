@@ -111,6 +111,7 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->exact = exact;
 	w->known = WALK_ALL_KNOWN;
 	w->fp_chain = 0;
+	w->keeps_fp = 0;
 	w->switches = 0;
 	w->own = 0;
 	w->guessed = 0;

@@ -86,7 +86,7 @@ struct capture_record {
 	__u8 exact;	   /* the pc was executing; it is not a system call's return address */
 	__u8 in_sigreturn; /* the thread returns from a signal's handler */
 	__u8 user_mode;	   /* the sample hit user code */
-	__u8 pad;
+	__u8 keeps_fp;	   /* as in struct walk */
 	__u8 stack[CAPTURE_PAGES * CAPTURE_PAGE];
 };
 

@@ -482,7 +482,7 @@ __attribute__((noinline)) int sample_capture(void)
 	rec->user_mode = st->user_mode;
 	rec->exact = st->user_mode || regs_pc_executed(&st->regs);
 	rec->in_sigreturn = !st->user_mode && regs_in_sigreturn(&st->regs);
-	rec->pad = 0;
+	rec->keeps_fp = st->walk.keeps_fp;
 	rec->pages = 0;
 	rec->stack_at = st->walk.regs[ARCH_SP] & ~(__u64)(CAPTURE_PAGE - 1);
 	bpf_probe_read_kernel(rec->regs, sizeof(rec->regs), st->walk.regs);

@@ -258,6 +258,7 @@ static int trace_all(struct sampler *sampler, void *arg)
 	if (!c->user_mode)
 		walk_enter_signal(w);
 	w->start_stack = c->start_stack;
+	w->keeps_fp = c->keeps_fp;
 	if (w->sp < c->start_stack && c->start_stack - w->sp < STACK_MAX)
 		w->window_top = c->start_stack & ~7ull;
 	if (sampler_process(sampler, (pid_t)c->tgid, &entry) ||

@@ -250,6 +250,24 @@ static void test_scan(void **state)
 	check_this(begin_framed(PC, LOW, FRAMED + 0x80), 1);
 }
 
+/* Such code has left behind what lies between, unless it has no frame yet. */
+static void test_keeps_fp(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_call(FRAMED + 0xc0, 0);
+	store(LOW + 8, FRAMED + 0x80);
+	w = begin_framed(PC, LOW, FRAMED + 0xc0);
+	check_step(w, FRAMED + 0x80, LOW + 16, FP, 0);
+	w = begin_framed(PC, LOW, FRAMED + 0xc0);
+	w->keeps_fp = 1;
+	check_step(w, FRAMED + 0xc0, FP + 16, FP + 0x100, 0);
+	w = begin_framed(PC, LOW + 8, FRAMED + 0xc0);
+	w->keeps_fp = 1;
+	check_step(w, FRAMED + 0x80, LOW + 16, FP, 0);
+}
+
 /* The function that has the record was called where this code begins with push; mov. */
 static void test_is_framed(void **state)
 {
@@ -549,6 +567,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_edges, teardown),
 		TEST(edge_behind_call),
 		TEST(scan),
+		TEST(keeps_fp),
 		TEST(is_framed),
 		TEST(chain),
 		TEST(impossible),
