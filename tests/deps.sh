@@ -60,6 +60,7 @@ test    ?boost-context                     libboost-context-dev boost-devel     
 test    rustc                              rustc               rust                   rust         rust                  rust
 test    go                                 golang-go           golang                 go           go                    go
 test    ghc                                ghc                 ghc                    ghc          ghc                   ghc
+test    ?node                              nodejs              nodejs                 nodejs       nodejs                nodejs
 test    luajit                             luajit              luajit                 luajit       luajit                luajit
 test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64

@@ -356,6 +356,7 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
 	st->runtime = proc->runtime;
+	st->walk.keeps_fp = proc->runtime == RUNTIME_V8;
 	return WALK_CONTINUE;
 }
 
@@ -554,6 +555,7 @@ static __always_inline void sample_finish(struct cpu_state *st, int unsent)
 #include "bpf/prog/php.bpf.h"
 #include "bpf/prog/python.bpf.h"
 #include "bpf/prog/ruby.bpf.h"
+#include "bpf/prog/v8.bpf.h"
 
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)

@@ -10,6 +10,7 @@
 #include "symbols/runtime/php_layout.h"
 #include "symbols/runtime/python_layout.h"
 #include "symbols/runtime/ruby_layout.h"
+#include "symbols/runtime/v8_layout.h"
 
 /* Also the number of the program in the map runtime_programs. */
 enum runtime {
@@ -18,6 +19,7 @@ enum runtime {
 	RUNTIME_PHP,
 	RUNTIME_PERL,
 	RUNTIME_RUBY,
+	RUNTIME_V8,
 	RUNTIME_COUNT
 };
 
@@ -35,6 +37,7 @@ struct runtime_process {
 		struct php_layout php;
 		struct perl_layout perl;
 		struct ruby_layout ruby;
+		struct v8_layout v8;
 	};
 };
 
@@ -89,6 +92,12 @@ enum method_text {
 	METHOD_TEXTS
 };
 
+enum text_form {
+	TEXT_LATIN1,
+	TEXT_UTF16,
+	TEXT_NONE, /* there is none: a function without a name */
+};
+
 /*
  * Begins like a stack_record. Texts are as they stand in memory: string objects of Python with
  * their headers, else characters. The table follows.
@@ -107,8 +116,9 @@ struct method_record {
 	__u32 table_all;	       /* its whole size */
 	__u32 version;		       /* of the runtime */
 	__u16 text_size[METHOD_TEXTS]; /* bytes; 0: there is none */
-	__u16 text_layout[4]; /* Python: text_length, _state, _ascii, _compact of its layout;
-			       * Ruby: what joins scope and name */
+	/* Python: text_length, _state, _ascii, _compact of its layout; Ruby: what joins scope and
+	 * name; V8: of each text, an enum text_form. */
+	__u16 text_layout[4];
 	__u8 text[METHOD_TEXTS][METHOD_TEXT];
 };
 

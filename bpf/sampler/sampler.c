@@ -172,10 +172,8 @@ static int set_sizes(struct sampler *s)
 
 /* The programs of the runtimes: on_sample calls them by number. */
 static const char *const runtime_names[RUNTIME_COUNT] = {
-	[RUNTIME_PYTHON] = "on_python",
-	[RUNTIME_PHP] = "on_php",
-	[RUNTIME_PERL] = "on_perl",
-	[RUNTIME_RUBY] = "on_ruby",
+	[RUNTIME_PYTHON] = "on_python", [RUNTIME_PHP] = "on_php", [RUNTIME_PERL] = "on_perl",
+	[RUNTIME_RUBY] = "on_ruby",	[RUNTIME_V8] = "on_v8",
 };
 
 /* Opens and loads the object, without the programs of these runtimes, one bit each. */

@@ -19,6 +19,8 @@
 #include "symbols/runtime/python_file.h"
 #include "symbols/runtime/ruby_check.h"
 #include "symbols/runtime/ruby_file.h"
+#include "symbols/runtime/v8_check.h"
+#include "symbols/runtime/v8_file.h"
 #include "unwind/walk.h"
 
 #define CHECKS_MAX   200 /* the process runs meanwhile, so that some contradict themselves */
@@ -196,6 +198,34 @@ static void unlock_ruby(struct runtime_process *p)
 	p->ruby.ractor_owner = 0;
 }
 
+static bool read_v8(const struct elf_file *file, const char *name, struct runtime_object *r)
+{
+	struct v8_file v8;
+
+	(void)name;
+	if (!v8_file_read(file, &v8))
+		return false;
+	r->err = v8.err;
+	r->missing = v8.missing;
+	snprintf(r->shown, sizeof(r->shown), "V8 %u.%u", v8.layout.version >> 16,
+		 v8.layout.version & 0xffff);
+	r->elf.at = v8.major;
+	r->elf.type = v8.minor;
+	r->elf.eval[0][0] = v8.code[0];
+	r->elf.eval[0][1] = v8.code[1];
+	r->elf.v8 = v8.layout;
+	return true;
+}
+
+static int check_v8(struct code_memory *m, const struct runtime_process *p, bool *lock,
+		    const char **why)
+{
+	const struct v8_place place = {p->at, p->type};
+
+	*lock = true; /* there is none */
+	return v8_check(&p->v8, &place, read_memory, m, why);
+}
+
 static const struct runtime_ops {
 	/* Finds the runtime in a file; false: it is not there. */
 	bool (*read)(const struct elf_file *file, const char *name, struct runtime_object *r);
@@ -212,6 +242,7 @@ static const struct runtime_ops {
 	[RUNTIME_PHP] = {read_php, check_php, NULL, NULL, NULL},
 	[RUNTIME_PERL] = {read_perl, check_perl, NULL, NULL, NULL},
 	[RUNTIME_RUBY] = {read_ruby, check_ruby, unlock_ruby, learn_ruby, take_ruby},
+	[RUNTIME_V8] = {read_v8, check_v8, NULL, NULL, NULL},
 };
 
 /* --- files and processes --------------------------------------------------------------------- */

@@ -18,8 +18,9 @@ struct sampler;
 
 struct runtime_object { /* of one file */
 	enum runtime kind;
-	char shown[32]; /* "Python 3.11" */
-	int err;	/* its layout is not known */
+	char shown[32];	     /* "Python 3.11" */
+	int err;	     /* its layout is not known */
+	const char *missing; /* what is not known of it, a static string; NULL: nothing special */
 	/* With ELF addresses. */
 	struct runtime_process elf;
 	bool proven; /* by a process of the user */

@@ -41,8 +41,10 @@ static void tell_unknown(struct runtimes *rs, const struct process *p, struct ob
 		return;
 	o->runtime->told = true;
 	notices_tell(rs->notices, 1,
-		     "no frames of its language for %s (%d): the layout of %s in %s is not known",
-		     p->comm, (int)p->pid, o->runtime->shown, o->name);
+		     "no frames of its language for %s (%d): the layout of %s in %s is not "
+		     "known%s%s",
+		     p->comm, (int)p->pid, o->runtime->shown, o->name,
+		     o->runtime->missing ? ": " : "", o->runtime->missing ?: "");
 }
 
 static void ask(struct runtimes *rs, struct process *p, const struct object *o, uint64_t bias,

@@ -88,33 +88,6 @@ static uint32_t string_character(const struct string *s, size_t i)
 	}
 }
 
-/* What is no character of Unicode, half a surrogate pair among it, becomes '?'. */
-static size_t utf8_encode(uint32_t c, char to[4])
-{
-	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		c = '?';
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 size_t python_text(const struct python_layout *l, const uint8_t *object, size_t size, char *to,
 		   size_t room)
 {
@@ -130,7 +103,7 @@ size_t python_text(const struct python_layout *l, const uint8_t *object, size_t 
 		size_t length = 0, n;
 
 		for (; i < s.length && length <= sizeof(text) - 4; i++)
-			length += utf8_encode(string_character(&s, i), text + length);
+			length += text_encode(string_character(&s, i), text + length);
 		n = text_clean(clean, sizeof(clean), text, length);
 		if (n >= room - done) {
 			/* the last batch, again, into the room that is left */

@@ -199,7 +199,7 @@ def node_case():
         process.kill()
     # Until a thread of V8 has optimized the loop, it calls V8, for arithmetic and to be optimized.
     return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
-                rf"(;\[jit\]){{{frames}}}(;Builtins_\w+(;(?!\[)[^;]+)*)?", command=[*options, script],
+                rf"(;(\[jit\]|(?!Builtins_|\[)[^;:]+)){{{frames}}}(;Builtins_\w+(;(?!\[)[^;]+)*)?", command=[*options, script],
                 others=rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
 
 

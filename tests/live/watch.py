@@ -16,7 +16,7 @@ import time
 import live
 
 PATIENCE = 150  # seconds, on a busy machine
-LANGUAGES = ("python", "php", "perl", "ruby", "js", "java")
+INTERPRETED = ("python", "php", "perl", "ruby")  # and, behind an interpreter's own frame, js
 
 
 class Slice:
@@ -27,7 +27,7 @@ class Slice:
         self.report = report
         self.begin, self.end = began.timestamp(), began.timestamp() + report["seconds"]
         self.pids = [process["pid"] for process in report["processes"]]
-        self.foreign = {i for i, f in enumerate(report["functions"]) if f["kind"] in LANGUAGES}
+        self.kinds = [f["kind"] for f in report["functions"]]
         self.names = [(self._name(f), f["kind"] == "kernel") for f in report["functions"]]
 
     @staticmethod
@@ -36,11 +36,19 @@ class Slice:
         name = function["name"] or "?"
         return f"[{name}]" if function["kind"] == "end" else name
 
+    def _native(self, frames):
+        """Those that have code of their own."""
+        for outer, frame in zip([None, *frames], frames):
+            kind = self.kinds[frame]
+            if kind not in INTERPRETED and not (kind == "js" and outer is not None and
+                                                self.kinds[outer] == "eval"):
+                yield frame
+
     def stacks(self):
         """(pid, user frames, kernel frames, count), frames from the outermost on; those of interpreted
         languages, which are no native ones, are left out"""
         for stack in self.report["stacks"]:
-            frames = [self.names[frame] for frame in stack["frames"] if frame not in self.foreign]
+            frames = [self.names[frame] for frame in self._native(stack["frames"])]
             yield (self.pids[stack["process"]], tuple(name for name, kernel in frames if not kernel),
                    tuple(name for name, kernel in frames if kernel), stack["count"])
 

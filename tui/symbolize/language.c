@@ -14,8 +14,10 @@
 #include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
+#include "symbols/names/madename.h"
 #include "symbols/runtime/python_code.h"
 #include "symbols/runtime/ruby_code.h"
+#include "symbols/runtime/v8_code.h"
 
 #define METHODS_BYTES (memory_limit(MEMORY_JIT) / 4) /* half of it for their tables of lines */
 
@@ -140,6 +142,31 @@ static uint32_t ruby_line_of(const struct method *m, uint32_t place)
 	return line ? line : m->first;
 }
 
+static size_t v8_text_of(const struct method_record *rec, enum method_text of, char *to,
+			 size_t room)
+{
+	const enum text_form form = rec->text_layout[of];
+	const char *path;
+	size_t length;
+
+	if (form == TEXT_NONE)
+		return of == METHOD_NAME ? (size_t)snprintf(to, room, "%s", MADENAME_NONE) : 0;
+	length = v8_text(rec->text[of], rec->text_size[of], form == TEXT_UTF16, to, room);
+	if (of != METHOD_FILE)
+		return length;
+	path = madename_path(to);
+	length -= (size_t)(path - to);
+	memmove(to, path, length + 1);
+	return length;
+}
+
+/* Where the function begins; which of its lines runs is not known. */
+static uint32_t first_line_of(const struct method *m, uint32_t place)
+{
+	(void)place;
+	return m->first;
+}
+
 static const struct decoder {
 	enum func_kind kind;
 	const char *scope; /* between a scope and a name, at most 3 bytes */
@@ -151,6 +178,7 @@ static const struct decoder {
 	[RUNTIME_PHP] = {FUNC_PHP, "::", plain_text_of, plain_line_of},
 	[RUNTIME_PERL] = {FUNC_PERL, "::", plain_text_of, plain_line_of},
 	[RUNTIME_RUBY] = {FUNC_RUBY, "", ruby_text_of, ruby_line_of},
+	[RUNTIME_V8] = {FUNC_JS, ".", v8_text_of, first_line_of},
 };
 
 static bool is_sound(const struct method_record *rec)

@@ -410,6 +410,22 @@ static enum stack_lock lock_of(const struct resolver *r, const struct language_s
 	return STACK_LOCK_RELEASED;
 }
 
+/*
+ * V8's compilers make code of a function: the frame that runs it is its own. Returns where the next
+ * frame goes.
+ */
+static uint32_t join_own(struct resolver *r, uint32_t native, uint32_t end)
+{
+	if (end != native + 2 || !func_is_made(r->frames[native].kind) ||
+	    r->frames[end - 1].kind != FUNC_JS)
+		return end;
+	r->frames[end - 1].vaddr = r->frames[native].vaddr;
+	r->frames[native] = r->frames[end - 1];
+	r->nplaces--;
+	r->places[r->nplaces - 1] = r->places[r->nplaces];
+	return end - 1;
+}
+
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      const struct language_stack *language, struct resolver_doubt *doubt)
 {
@@ -441,6 +457,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		/* What is inlined into the interpreter is done by the frame that it runs. */
 		if (own > count + 1)
 			note_eval(&r->frames[count], doubt);
+		own = join_own(r, count, own);
 		count = add_inlined(r, calls, count, own, n + left);
 	}
 	return intern(r, count, false, walk_is_complete(rec->reason),

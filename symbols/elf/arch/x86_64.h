@@ -4,10 +4,11 @@
 
 /*
  * The machine of ELF files, the relocations that fill slots of the GOT, and the code of PLT stubs
- * (psABI AMD64, "Procedure Linkage Table").
+ * (psABI AMD64, "Procedure Linkage Table") and of functions that return a variable.
  */
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -63,5 +64,25 @@ static inline enum plt_stub plt_stub_read(const uint8_t *p, size_t room, uint64_
 
 /* A relocation that adds the bias to its addend: a pointer into the file itself. */
 #define ARCH_RELATIVE R_X86_64_RELATIVE
+
+#define ARCH_GETTER 11u /* bytes of a function that arch_getter reads */
+
+/*
+ * The address of what a function returns that only loads it, 8 bytes if it is wide and 4 if not:
+ * `lea place(%rip), %rax; mov (%rax), %rax or %eax; ret`. code: its ARCH_GETTER bytes at addr.
+ * 0: it looks otherwise.
+ */
+static inline uint64_t arch_getter(const uint8_t *code, uint64_t addr, bool wide)
+{
+	static const uint8_t lea[] = {0x48, 0x8d, 0x05}, load_wide[] = {0x48, 0x8b, 0x00, 0xc3},
+			     load[] = {0x8b, 0x00, 0xc3};
+	int32_t offset;
+
+	if (memcmp(code, lea, sizeof(lea)) != 0 ||
+	    memcmp(code + 7, wide ? load_wide : load, wide ? sizeof(load_wide) : sizeof(load)) != 0)
+		return 0;
+	memcpy(&offset, code + sizeof(lea), sizeof(offset));
+	return addr + 7 + (uint64_t)(int64_t)offset;
+}
 
 #endif

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 900 s
+"""Frames of JavaScript: a chain of calls whose names, files and lines are known, interpreted and as each of
+V8's compilers makes it, with the `node` that is installed and with others that NODES has (paths, separated
+by colons).
+
+Covers: bpf/prog/v8.bpf.h symbols/runtime/v8_file.c symbols/runtime/v8_check.c symbols/runtime/v8_code.c
+Covers: tui/symbolize/language.c tui/symbolize/resolver.c bpf/tracker/runtimefile.c
+"""
+
+import collections
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+import watch  # noqa: E402
+
+CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chain.js")
+ENOUGH = 200        # samples of a process, whole ones
+BUSY = 1.0          # seconds of CPU time, until its code is compiled
+HERTZ = live.hertz(499)
+# The chain from its outermost function on, and the lines where these begin.
+LINES = {"outer": 31, "(callback)": 32, "recurse": 27, "日本": 25, "größe": 24, "factory": 21, "method": 17,
+         "get property": 15, "leaf": 6}
+RIGHT = re.compile(r"outer;\(anonymous\)(;recurse){3,4};日本;größe;factory;method;get property(;leaf)?")
+# No function is inlined in any of them.
+MODES = {"interpreted": ["--no-opt", "--no-sparkplug"], "baseline": ["--no-opt", "--always-sparkplug"],
+         "jitless": ["--jitless"], "optimized": ["--no-turbo-inlining"]}
+ALONE = ["--no-maglev", "--no-maglev-inlining"]     # where V8 has it
+
+
+def known_options(node):
+    text = subprocess.run([node, "--v8-options"], capture_output=True, text=True, check=False).stdout
+    return {"maglev": "--maglev " in text, "maglev-inlining": "--maglev-inlining " in text}
+
+
+def version(node):
+    return subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def nodes():
+    """(version, path)"""
+    paths = [shutil.which("node"), *os.environ.get("NODES", "").split(":")]
+    found = {}
+    for path in paths:
+        if path and os.access(path, os.X_OK):
+            found.setdefault(version(path), path)
+    return list(found.items())
+
+
+class Program:
+    def __init__(self, name, command, folder, stack):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        cwd=folder)
+        stack.callback(self.end)
+        self.pid = self.process.pid
+        self.chains = collections.Counter()     # of JavaScript, from `outer` on
+        self.stacks = collections.Counter()
+        self.lines = {}                         # of each function
+        self.files = set()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+    def add(self, report):
+        functions = report["functions"]
+        for stack in report["stacks"]:
+            if report["processes"][stack["process"]]["pid"] != self.pid:
+                continue
+            frames = [functions[i] for i in stack["frames"]]
+            script = [f for f in frames if f["kind"] == "js"]
+            names = [f["name"] for f in script]
+            if "outer" not in names or frames[0]["kind"] == "end":
+                continue
+            # Only the main thread has it, and only what runs below it.
+            names = names[names.index("outer"):]
+            self.chains[";".join(names)] += stack["count"]
+            self.stacks[tuple((f["kind"], f["name"]) for f in frames)] += stack["count"]
+            for f in script:
+                if f["module"] == CHAIN:
+                    self.lines[f["name"]] = f.get("line")
+                self.files.add(f["module"])
+
+    def enough(self):
+        return sum(self.chains.values()) >= ENOUGH
+
+
+def sample(programs, *options):
+    pids = ",".join(str(p.pid) for p in programs)
+    watch.until_busy([p.pid for p in programs], BUSY)
+
+    def enough(part):
+        for program in programs:
+            program.add(part.report)
+        return all(program.enough() for program in programs)
+
+    with watch.Watch("-K", "-d", "1", "-F", HERTZ, "-p", pids, *options, first=True) as top:
+        top.until_tables()
+        done = top.until(enough)
+    return done, top
+
+
+def check_lines(tap, what, program):
+    wrong = {name: (line, LINES[name]) for name, line in program.lines.items()
+             if name in LINES and line != LINES[name]}
+    tap.ok(not wrong and set(program.lines) >= {"outer", "recurse", "größe", "method", "leaf"},
+           f"{what}: lines where functions begin", str(wrong or program.lines))
+
+
+def check_chains(tap, node, path, folder):
+    has = known_options(path)
+    alone = [option for option in ALONE if has[option[5:]]]
+    with contextlib.ExitStack() as stack:
+        programs = [Program(name, [path, *options, *alone, CHAIN], folder, stack)
+                    for name, options in MODES.items()]
+        done, top = sample(programs)
+    tap.ok(done and top.status == 0, f"{node}: all are sampled",
+           f"{[(p.name, sum(p.chains.values())) for p in programs]} {top.said()}")
+    for program in programs:
+        total = sum(program.chains.values())
+        right = sum(n for chain, n in program.chains.items() if RIGHT.fullmatch(chain))
+        what = f"{node}, {program.name}"
+        # A sample may hit a function that is about to make its frame, or to leave it.
+        tap.ok(total and right > 0.97 * total, f"{what}: the chain of calls",
+               f"{right} of {total}: {program.chains.most_common(3)}")
+        bare = sum(n for frames, n in program.stacks.items() if ("jit", "[jit]") in frames)
+        tap.ok(bare < 0.03 * total, f"{what}: no code without a name", f"{bare} of {total}")
+        tap.ok(CHAIN in program.files, f"{what}: its file", str(program.files))
+        check_lines(tap, what, program)
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    found = nodes()
+    if not found:
+        tap.skip("node", "not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        for node, path in found:
+            check_chains(tap, node, path, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
