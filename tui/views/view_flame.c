@@ -195,7 +195,8 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 	const struct profile_func *func = box->node ? calltree_func(&v->calls, box->node) : NULL;
 	int width = box->to - box->from;
 	const uint64_t samples = v->calls.tree.nodes[box->node].total;
-	char name[SHORTNAME_MAX], text[SHORTNAME_MAX + 64], change[32];
+	char name[SHORTNAME_MAX], text[SHORTNAME_MAX + 64] = "", change[32];
+	const char *mark;
 	enum role role;
 	int at;
 
@@ -206,10 +207,9 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 		grid_blank(g, y, box->from + 1, width - 1, role);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s",
-		 !func || strcmp(names_mark(func), "u") == 0 ? "" : names_mark(func));
-	if (text[0] && func->kind != FUNC_END)
-		strcat(text, " ");
+	mark = func ? names_mark(func) : "u";
+	if (strcmp(mark, "u") != 0)
+		snprintf(text, sizeof(text), "%s%s", mark, func->kind == FUNC_END ? "" : " ");
 	at = width - 1 - grid_width(g, text);
 	if (func)
 		shortname_func(g, func, at, text + strlen(text), sizeof(text) - strlen(text));
