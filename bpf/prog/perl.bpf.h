@@ -20,7 +20,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/prog/runtime.bpf.h"
+#include "bpf/prog/runtime_place.bpf.h"
+#include "bpf/prog/runtime_send.bpf.h"
 
 /* struct pthread in glibc, for the first keys: a number and a value for each. */
 #define PERL_KEYS     0x310u

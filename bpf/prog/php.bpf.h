@@ -17,7 +17,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/prog/runtime.bpf.h"
+#include "bpf/prog/runtime_place.bpf.h"
+#include "bpf/prog/runtime_send.bpf.h"
 
 #define PHP_OUTERMOST	1ull /* an address in no frame */
 #define PHP_START_BYTES 4096u

@@ -12,7 +12,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/prog/runtime.bpf.h"
+#include "bpf/prog/runtime_place.bpf.h"
+#include "bpf/prog/runtime_send.bpf.h"
 
 #define PYTHON_MINOR(l)	    ((l)->version >> 16 & 0xff)
 #define OWNED_BY_THREAD	    0

@@ -16,7 +16,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/prog/runtime.bpf.h"
+#include "bpf/prog/runtime_place.bpf.h"
+#include "bpf/prog/runtime_send.bpf.h"
 
 #define V8_FRAME_MAX	(1u << 20) /* bytes of a frame */
 #define V8_LOCALS_MAX	75u	   /* from so many on their names are in a table */

@@ -5,7 +5,7 @@
 through callbacks, magic methods, generators, fibers, destructors, exceptions, included files and eval().
 No sample has a chain that cannot be, and nearly all have their frames. A program in one line has it.
 
-Covers: bpf/prog/php.bpf.h bpf/prog/runtime.bpf.h symbols/runtime/php_file.c symbols/runtime/php_check.c
+Covers: bpf/prog/php.bpf.h bpf/prog/runtime.bpf.h bpf/prog/runtime_place.bpf.h symbols/runtime/php_file.c symbols/runtime/php_check.c
 Covers: bpf/tracker/runtimefile.c tui/symbolize/language.c"""
 
 import json

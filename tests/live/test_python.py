@@ -14,7 +14,8 @@ of C that must be between two of Python must be there, and no other: of the name
 at least one is in all samples of the same kind and in none of another. Frames of the interpreter that
 run no function of Python yet, or no more, may be innermost only.
 
-Covers: bpf/prog/python.bpf.h bpf/prog/runtime.bpf.h bpf/tracker/runtimes.c bpf/tracker/runtimefile.c
+Covers: bpf/prog/python.bpf.h bpf/prog/runtime.bpf.h bpf/prog/runtime_place.bpf.h
+Covers: bpf/prog/runtime_send.bpf.h bpf/tracker/runtimes.c bpf/tracker/runtimefile.c
 Covers: symbols/runtime/python_check.c symbols/runtime/python_code.c symbols/runtime/python_dwarf.c
 Covers: symbols/runtime/python_file.c symbols/runtime/python_layout.c tui/symbolize/language.c
 """

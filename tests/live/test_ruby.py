@@ -6,8 +6,8 @@ through blocks, C functions, exceptions, fibers and threads, in each ruby that i
 $STACKTOP_RUBIES names. No stack may mix chains; nearly all have the frames of Ruby; a run of frames
 stands behind the native frame that called it; lines are those of the method.
 
-Covers: bpf/prog/ruby.bpf.h symbols/runtime/ruby_check.c symbols/runtime/ruby_code.c
-symbols/runtime/ruby_file.c symbols/runtime/ruby_layout.c
+Covers: bpf/prog/ruby.bpf.h bpf/prog/ruby_method.bpf.h symbols/runtime/ruby_check.c
+Covers: symbols/runtime/ruby_code.c symbols/runtime/ruby_file.c symbols/runtime/ruby_layout.c
 """
 
 import collections
