@@ -79,7 +79,7 @@ check_cppcheck() {
 # paths than all others together: max-nodes stops their analysis early; SIZE=full has the analyzer's own
 # limit.
 check_tidy() {
-    nodes="-Xclang -analyzer-config -Xclang max-nodes=50000"
+    nodes="-Xclang -analyzer-config -Xclang max-nodes=20000"
     if [ "${SIZE:-}" = full ]; then nodes=; fi
     export nodes
     # shellcheck disable=SC2016  # expanded by the inner shell
