@@ -467,7 +467,8 @@ static __always_inline int walk_to_caller(struct walk *w)
 	kind = MAP_KIND(w->map.meta);
 	if (kind == MAP_PENDING)
 		return WALK_NO_TABLE;
-	if (kind != MAP_CFI)
+	/* Rows that code made at run time has given may be those of what was there before. */
+	if (kind != MAP_CFI || (w->keeps_fp && !w->map.frame))
 		return walk_without_cfi(w, WALK_NO_FRAME_POINTER);
 	rule = walk_find_rule(w, addr);
 	if (rule < 0)

@@ -560,6 +560,33 @@ static void test_derived(void **state)
 	}
 }
 
+/* Rows of such code do not count where it keeps frame pointers: it may have been another
+ * function's. */
+static void test_rows_of_kept(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const int file = i & 1, keeps = i >> 1;
+		struct walk *w;
+
+		put_rule(RULE_FRAME(ROW_SP, 16, 0) | (file ? 0 : RULE_DERIVED));
+		if (file)
+			host.entries[0].frame = FRAME_OF(1, 0);
+		put_call(TEXT + 0x80, 0);
+		put_call(TEXT + 0xc0, 0);
+		store(LOW + 8, TEXT + 0x80);
+		store(FP, FP + 0x100);
+		store(FP + 8, TEXT + 0xc0);
+		w = begin(put_call(TEXT + 0x20, 0), LOW, FP, 0);
+		w->keeps_fp = (uint32_t)keeps;
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		if (keeps && !file)
+			assert_state(w, TEXT + 0xc0, FP + 16, FP + 0x100);
+		else
+			assert_state(w, TEXT + 0x80, LOW + 16, FP);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup_bare, teardown)
@@ -577,6 +604,7 @@ int main(void)
 		TEST(root),
 		TEST(elsewhere),
 		TEST(derived),
+		TEST(rows_of_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
