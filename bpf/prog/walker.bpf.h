@@ -77,8 +77,7 @@ __attribute__((noinline)) int walk_note_bare(int stale)
 	const struct cpu_state *st = this_state();
 	__u64 tgid, pc;
 
-	if (!list || !st || st->walk.keeps_fp ||
-	    (stale ? st->walk.map.frame : st->walk.code_frame))
+	if (!list || !st || st->walk.keeps_fp || (stale ? st->walk.map.frame : st->walk.code_frame))
 		return 0;
 	tgid = ((const struct stack_record *)st->walk.head)->tgid;
 	pc = st->walk.pc | (st->walk.exact ? BARE_EXACT : 0) | (stale ? BARE_STALE : 0);

@@ -195,6 +195,30 @@ def with_python(folder):
                 yield bytes([version == 0]) + file.read()
 
 
+def with_runtimes(folder):
+    """Small libraries with the symbols of PHP, Perl, Ruby and V8."""
+    library = os.path.join(folder, "r.so")
+    v8 = ('#include <stdio.h>\n#include "tests/symbols/runtime/v8_constants.h"\nint main(void) { for (unsigned i = 0; '
+          'i < sizeof(v8_constants) / sizeof(*v8_constants); i++) if (v8_constants[i].value[1] != NONE) '
+          'printf("int %s = %d;\\n", v8_constants[i].name, v8_constants[i].value[1]); }\n')
+    program = os.path.join(folder, "v8")
+    subprocess.run(["gcc", "-w", "-I.", "-o", program, "-x", "c", "-"], input=v8.encode(), check=True)
+    for source in (
+            'char build[] = "API420220829,NTS"; int execute_ex(void) { return 1; } long executor_globals[300];\n'
+            'const char text[] = "API420220829,NTS";\n',
+            "int Perl_runops_standard(void) { return 1; } int Perl_runops_debug(void) { return 2; } "
+            "long PL_curinterp, PL_thr_key; const int PL_revision = 5, PL_version = 36, PL_subversion = 0;\n",
+            'const char ruby_version[] = "3.1.2"; long ruby_current_vm_ptr, rb_cObject;\n'
+            "int rb_during_gc(void) { return ruby_current_vm_ptr; }\n",
+            subprocess.run([program], capture_output=True, text=True, check=True).stdout):
+        done = subprocess.run(["gcc", "-w", "-fPIC", "-shared", "-nostdlib", "-Wl,-z,noseparate-code", "-o",
+                               library, "-x", "c", "-"], input=source.encode(), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False)
+        if done.returncode == 0:
+            with open(library, "rb") as file:
+                yield file.read()
+
+
 def linked(folder):
     """A small program with links to debug files, a compressed symbol table, and stubs."""
     source, program, data, alt = (os.path.join(folder, n) for n in ("l.c", "l", "l.xz", "l.alt"))
@@ -266,6 +290,8 @@ def main():
                 seeds.add("fuzz_python_dwarf", library)
             for library in with_python(folder):
                 seeds.add("fuzz_python_file", library)
+            for library in with_runtimes(folder):
+                seeds.add("fuzz_runtime_file", library)
             for image in linked(folder):
                 seeds.add("fuzz_debugfile", image)
                 seeds.add("fuzz_symtab", image)
