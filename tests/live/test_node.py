@@ -7,6 +7,7 @@ by colons).
 
 Covers: bpf/prog/v8.bpf.h symbols/runtime/v8_file.c symbols/runtime/v8_check.c symbols/runtime/v8_code.c
 Covers: tui/symbolize/language.c tui/symbolize/resolver.c bpf/tracker/runtimefile.c
+Covers: tui/collect/annotator_search.c tui/collect/nocode.c
 """
 
 import collections
@@ -20,6 +21,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import test_annotate as annotate  # noqa: E402
 import watch  # noqa: E402
 
 CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chain.js")
@@ -138,6 +140,25 @@ def check_chains(tap, node, path, folder):
         check_lines(tap, what, program)
 
 
+def check_code(tap, node, path, folder):
+    """Machine code of a function, which only the stack names; what the interpreter runs has none."""
+    with contextlib.ExitStack() as stack:
+        made, run = (Program(name, [path, *MODES[name], CHAIN], folder, stack)
+                     for name in ("optimized", "interpreted"))
+        watch.until_busy([made.pid, run.pid], BUSY)
+        with tempfile.TemporaryDirectory() as other:
+            rows, screen = annotate.annotate(other, made.pid, "leaf")
+        share = sum(own for own, _, _ in rows.values())
+        tap.ok(share > 50 and all(text for _, _, text in rows.values()),
+               f"{node}: machine code of a compiled function", f"{share:.1f} of {len(rows)} rows")
+        if share <= 50:
+            tap.note(screen)
+        with tempfile.TemporaryDirectory() as other:
+            rows, screen = annotate.annotate(other, run.pid, "leaf")
+        tap.ok(not rows and "V8's interpreter runs it" in screen,
+               f"{node}: an interpreted function has none", "" if not rows else screen)
+
+
 def main():
     tap = live.Tap()
     live.need_root(tap)
@@ -147,6 +168,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for node, path in found:
             check_chains(tap, node, path, folder)
+            check_code(tap, node, path, folder)
     tap.done()
 
 

@@ -134,8 +134,8 @@ static int locate_kernel(struct annotator *a, struct annotator_match *f)
 /* Where nothing describes the code: its page, or what was read around such a page. */
 static int locate_jit(struct annotator *a, struct annotator_match *f)
 {
-	int err = resolver_jit_function(a->resolver, &f->of, f->frame, a->wish.name, &f->vaddr,
-					&f->start, &f->end);
+	int err = resolver_jit_function(a->resolver, &f->of, f->frame, a->wish.name,
+					a->wish.kind == FUNC_JS, &f->vaddr, &f->start, &f->end);
 
 	if (err || f->start)
 		return err;

@@ -18,8 +18,10 @@ const char *nocode_nowhere(enum func_kind kind, bool exited)
 	case FUNC_KERNEL:
 		return "no function of that name is there now: its module was unloaded, or symbols "
 		       "are hidden (run as root, set kernel.kptr_restrict to 0 or 1)";
-	case FUNC_JIT:
 	case FUNC_JS:
+		return exited ? "its process has exited, and its code with it"
+			      : "V8's interpreter runs it, or other code is in its place by now";
+	case FUNC_JIT:
 	case FUNC_JAVA:
 		return exited ? "its process has exited, and its code with it"
 			      : "other code is in its place by now";

@@ -596,7 +596,8 @@ int resolver_kernel_function(struct resolver *r, uint64_t addr, uint64_t generat
 }
 
 int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
-			  const char *name, uint64_t *addr, uint64_t *start, uint64_t *end)
+			  const char *name, bool told, uint64_t *addr, uint64_t *start,
+			  uint64_t *end)
 {
 	struct code_place at;
 	const char *known;
@@ -613,6 +614,8 @@ int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uin
 	known = jit_extent(r->jit, of, *addr, start, end);
 	if (known && madename_read(known, jit_is_hotspot(r->jit, of), &r->made))
 		known = r->made.name;
+	if (!known && told)
+		return 0;
 	return strcmp(known ? known : RESOLVER_JIT, name) != 0 ? -ENOENT : 0;
 }
 

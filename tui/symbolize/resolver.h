@@ -94,9 +94,11 @@ int resolver_kernel_function(struct resolver *r, uint64_t addr, uint64_t generat
 /*
  * The same for a frame in code that the process made, of that name: the address in its memory, and
  * where its code begins and ends, 0: nothing describes it. -ENOENT: other code is there now.
+ * told: the stack itself had the name, so what nothing describes may be its code.
  */
 int resolver_jit_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
-			  const char *name, uint64_t *addr, uint64_t *start, uint64_t *end);
+			  const char *name, bool told, uint64_t *addr, uint64_t *start,
+			  uint64_t *end);
 /*
  * The name of the code at an address of the process, "+0x10" behind it where that is not its
  * beginning. False: it has none.

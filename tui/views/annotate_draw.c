@@ -271,9 +271,9 @@ static void draw_title(const struct ui *ui, const struct list *list, struct grid
 	width = at < g->cols - 2 ? at - 3 : g->cols - 4;
 	snprintf(mark, sizeof(mark), "%s ", language_mark(a->wish.kind) ?: "");
 	grid_printf(g, row, 2, width, ROLE_TITLE, " %s%s  %s ",
-		    a->wish.kind == FUNC_INLINE ? "around "
-		    : annotate_has_source(a)	? mark
-						: "",
+		    a->wish.kind == FUNC_INLINE	     ? "around "
+		    : func_is_language(a->wish.kind) ? mark
+						     : "",
 		    a->wish.name, a->wish.module);
 }
 
