@@ -212,6 +212,10 @@ void assert_given_back(struct session *s)
 {
 	struct termios after;
 
+	/* The last output comes by a worker of the kernel, which may be late. */
+	for (int64_t until = now_ms() + PATIENCE;
+	     (s->alternate || s->cursor_hidden) && now_ms() < until; pump(s, 50))
+		;
 	assert_int_equal(tcgetattr(s->master, &after), 0);
 	assert_int_equal(after.c_lflag, s->before.c_lflag);
 	assert_int_equal(after.c_iflag, s->before.c_iflag);
