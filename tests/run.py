@@ -55,7 +55,7 @@ TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 # Only with SIZE=full, except for those of ALWAYS. Of the kernels the oldest and the newest always run.
-FULL = ("hostile/", "live/test_kernel_6_")
+FULL = ("hostile/", "live/test_endurance", "live/test_giant", "live/test_kernel_6_")
 ALWAYS = ("hostile/test_reuse.py",)
 MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/")
 # Programs of MEASURING that need not run alone: other work on this machine does not affect guests, and

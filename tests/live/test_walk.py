@@ -219,11 +219,13 @@ class Program:
         self.spent = 0.0    # seconds of CPU time in the window
         self.missed = 0.0   # the missed part of the machine's ticks in it
 
-    def add(self, pid, user, kernel, samples):
+    def add(self, pid, user, kernel, samples, made):
         if pid == self.process.pid:
             if user:
                 self.stacks[user] += samples
             leaf = re.sub(r"\+0x[0-9a-f]+$", "", (kernel or user or ("?",))[-1])
+            if not kernel and leaf in made:     # perf has no name for it
+                leaf = "[jit]"
             self.ours[COPY.sub("", leaf)] += samples
 
     def total(self):
@@ -312,9 +314,10 @@ def sample(programs, perf, cpu):
 
     def enough(part):
         parts.append(part)
+        made = part.made()
         for row in part.stacks():
             for program in programs:
-                program.add(*row)
+                program.add(*row, made)
         return all(program.total() >= ENOUGH for program in programs)
 
     with watch.Watch("-d", "1", "-F", HERTZ, "--no-inline", "-p", pids) as top:

@@ -44,6 +44,10 @@ class Slice:
                                                 self.kinds[outer] == "eval"):
                 yield frame
 
+    def made(self):
+        """Names of functions whose code V8 or HotSpot has made."""
+        return {f["name"] for f in self.report["functions"] if f["kind"] in ("js", "java")}
+
     def stacks(self):
         """(pid, user frames, kernel frames, count), frames from the outermost on; those of interpreted
         languages, which are no native ones, are left out"""
