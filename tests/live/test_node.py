@@ -25,7 +25,7 @@ import test_annotate as annotate  # noqa: E402
 import watch  # noqa: E402
 
 CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chain.js")
-ENOUGH = 200        # samples of a process, whole ones
+ENOUGH = 400        # samples of a process, whole ones
 BUSY = 1.0          # seconds of CPU time, until its code is compiled
 HERTZ = live.hertz(499)
 # The chain from its outermost function on, and the lines where these begin.
@@ -131,11 +131,13 @@ def check_chains(tap, node, path, folder):
         total = sum(program.chains.values())
         right = sum(n for chain, n in program.chains.items() if RIGHT.fullmatch(chain))
         what = f"{node}, {program.name}"
-        # A sample may hit a function that is about to make its frame, or to leave it.
-        tap.ok(total and right > 0.97 * total, f"{what}: the chain of calls",
+        # A sample may hit a function that is about to make its frame, or to leave it, and one further out
+        # while it calls. With few samples, three times the deviation of a share that is just right.
+        least = 0.97 * total - 3 * (0.03 * 0.97 * total) ** 0.5
+        tap.ok(total and right > least, f"{what}: the chain of calls",
                f"{right} of {total}: {program.chains.most_common(3)}")
         bare = sum(n for frames, n in program.stacks.items() if ("jit", "[jit]") in frames)
-        tap.ok(bare < 0.03 * total, f"{what}: no code without a name", f"{bare} of {total}")
+        tap.ok(bare <= total - least, f"{what}: no code without a name", f"{bare} of {total}")
         tap.ok(CHAIN in program.files, f"{what}: its file", str(program.files))
         check_lines(tap, what, program)
 
