@@ -25,6 +25,7 @@
 #define V8_HOPS		4	   /* from a string to the one that has its characters */
 #define V8_CHUNK	4096u	   /* bytes of source that are searched for lines at a time */
 #define V8_SOURCE_MAX	(64u * V8_CHUNK)
+#define V8_CHUNK_STEPS	(SEARCH_MAX / 64u) /* of the sample's budget: new functions share it */
 #define V8_WORDS_TURN	32u
 
 #define IS_OBJECT(word) (((word)&V8_TAG_MASK) == V8_TAG)
@@ -37,6 +38,11 @@
 #define known_script   above
 #define known_context  pointer
 #define object_at      top /* address of the object that was read */
+
+/* What was counted last in this sample: functions of one file lie near each other. */
+#define counted_source thread
+#define counted_place  run
+#define counted_line   inner
 
 /* The instance type in a map; 0: it is none, and the type of strings. */
 static __always_inline __u32 v8_map_type(const struct runtime_state *r, __u64 map)
@@ -190,6 +196,7 @@ __attribute__((noinline)) int v8_walk(void)
 
 	if (!r || !s)
 		return 0;
+	r->counted_source = 0;
 	r->record = r->known_function = r->known_shared = r->known_script = r->known_context = 0;
 	for (i = 0; i < (int)(WALK_FRAMES_MAX / 32) + 1; i++)
 		if (!v8_some_steps())
@@ -348,7 +355,12 @@ __attribute__((noinline)) int v8_count_chunk(void)
 
 	if (!r)
 		return 0;
+	if (r->budget < V8_CHUNK_STEPS) {
+		r->torn = 1;
+		return 0;
+	}
 	size = r->text_rest < V8_CHUNK ? r->text_rest : V8_CHUNK;
+	r->budget -= 1 + size * (V8_CHUNK_STEPS - 1) / V8_CHUNK;
 	STEP_BARRIER(size);
 	if (!size || size > V8_CHUNK)
 		return 0;
@@ -370,16 +382,29 @@ __attribute__((noinline)) int v8_count_chunk(void)
 __attribute__((noinline)) int v8_line(__u64 source, __u32 place)
 {
 	struct runtime_state *r = runtime_state();
+	__u64 from = 0, base = 0;
 	int i;
 
-	if (!r || v8_find_text(source) < place || place > V8_SOURCE_MAX >> (r->text_wide & 1))
+	if (!r || v8_find_text(source) < place)
 		return -1;
-	r->text_rest = (__u64)place << (r->text_wide & 1);
+	if (r->counted_source == source) {
+		from = r->counted_place;
+		base = r->counted_line;
+	}
+	r->text_chars += (place < from ? place : from) << (r->text_wide & 1);
+	r->text_rest = (place < from ? from - place : place - from) << (r->text_wide & 1);
+	if (r->text_rest > V8_SOURCE_MAX)
+		return -1;
 	r->lost = r->torn = 0;
 	for (i = 0; i < (int)(V8_SOURCE_MAX / V8_CHUNK); i++)
 		if (!v8_count_chunk())
 			break;
-	return r->torn ? -1 : (int)r->lost;
+	if (r->torn)
+		return -1;
+	r->counted_source = source;
+	r->counted_place = place;
+	r->counted_line = place < from ? base - r->lost : base + r->lost;
+	return (int)r->counted_line;
 }
 
 /* --- functions ------------------------------------------------------------------------------- */

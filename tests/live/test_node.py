@@ -35,6 +35,7 @@ RIGHT = re.compile(r"outer;\(anonymous\)(;recurse){3,4};日本;größe;factory;m
 # No function is inlined in any of them.
 MODES = {"interpreted": ["--no-opt", "--no-sparkplug"], "baseline": ["--no-opt", "--always-sparkplug"],
          "jitless": ["--jitless"], "optimized": ["--no-turbo-inlining"]}
+FAR_LINES, FAR_FUNCTIONS = 2500, 120     # 200 KB before the first of them
 ALONE = ["--no-maglev", "--no-maglev-inlining"]     # where V8 has it
 
 
@@ -142,6 +143,33 @@ def check_chains(tap, node, path, folder):
         check_lines(tap, what, program)
 
 
+def check_far(tap, node, path, folder):
+    """Lines of many functions that are new in one sample, far behind in their file."""
+    script = os.path.join(folder, "far.js")
+    with open(script, "w", encoding="ascii") as file:
+        file.write("function spin() { let s = 0; for (let i = 0; i < 3e4; i++) s = (s * 31 + i) | 0; return s }\n")
+        file.write(("// " + "x" * 77 + "\n") * FAR_LINES)
+        for i in range(FAR_FUNCTIONS):
+            file.write(f"function f{i}() {{ return {f'f{i - 1}' if i else 'spin'}() + 1 }}\n")
+        file.write(f"for (;;) f{FAR_FUNCTIONS - 1}();\n")
+    with contextlib.ExitStack() as stack:
+        program = Program("far", [path, "--no-opt", script], folder, stack)
+        lines = {}
+
+        def enough(part):
+            lines.update({f["name"]: f.get("line") for f in part.report["functions"]
+                          if f["kind"] == "js" and f["module"] == script})
+            return len(lines) >= FAR_FUNCTIONS
+
+        watch.until_busy([program.pid], BUSY)
+        with watch.Watch("-d", "1", "-F", HERTZ, "-p", str(program.pid)) as top:
+            top.until(enough)
+    wrong = {name: line for name, line in lines.items()
+             if re.fullmatch(r"f\d+", name) and line != FAR_LINES + 2 + int(name[1:])}
+    tap.ok(len(lines) >= FAR_FUNCTIONS and not wrong, f"{node}: lines far behind in a file",
+           f"{len(lines)} functions; {list(wrong.items())[:5]}")
+
+
 def check_code(tap, node, path, folder):
     """Machine code of a function, which only the stack names; what the interpreter runs has none."""
     with contextlib.ExitStack() as stack:
@@ -171,6 +199,7 @@ def main():
         for node, path in found:
             check_chains(tap, node, path, folder)
             check_code(tap, node, path, folder)
+            check_far(tap, node, path, folder)
     tap.done()
 
 
