@@ -61,7 +61,7 @@ ROOMS = {
 # The files of a room that other top folders may use.
 FRONTS = {
     "unwind": "arch cfitext funcs reason",
-    "bpf/sampler": "sampler sizes ksyms kerneltext kernelinfo refusal event",
+    "bpf/sampler": "sampler sizes ksyms kerneltext kernelinfo refusal event waits",
     "bpf/tracker": "tracker inventory",
     "bpf/report": "trace check dump",
 }

@@ -36,6 +36,7 @@ struct diff {
 	const struct options *options;
 	struct flametree tree;
 	struct batch_event event[2]; /* of sessions */
+	enum export_unit unit[2];
 	char *error;
 	size_t size;
 };
@@ -160,6 +161,7 @@ static int read_session(struct diff *d, int side, const char *path)
 		err = take_slices(source, p, path, &q, &d->event[side], &capture);
 	if (!err)
 		err = export_svg_samples(&d->tree, &capture, side, true);
+	d->unit[side] = export_model_unit(&capture);
 	source_free(source);
 	export_model_free(&capture);
 	profile_free(p);
@@ -190,6 +192,9 @@ static int read_side(struct diff *d, int side, const char *path)
 		err = read_session(d, side, path);
 	else
 		err = read_folded(d, side, path, file);
+	/* As -e says that such lines are. */
+	if (d->options->measure != MEASURE_CPU)
+		d->unit[side] = EXPORT_TIME;
 	if (file)
 		fclose(file);
 	if (err && !*d->error)
@@ -307,12 +312,30 @@ static void write_changes(FILE *to, const struct flametree *t, const struct diff
 		fprintf(to, "%56sand %u more\n", "", count - i);
 }
 
+static const char *counted(const struct diff *d, int side)
+{
+	return d->unit[side] == EXPORT_TIME	? "time"
+	       : d->unit[side] == EXPORT_EVENTS ? d->event[side].name
+						: "samples";
+}
+
+/* What a side has in all. */
+static const char *all_text(const struct diff *d, int side, char *to, size_t size)
+{
+	const uint64_t all = d->tree.nodes->total[side];
+
+	if (d->unit[side] == EXPORT_TIME)
+		return export_span(to, size, all);
+	snprintf(to, size, "%" PRIu64 " %s", all, counted(d, side));
+	return to;
+}
+
 static int write_text(FILE *to, const struct diff *d)
 {
 	const struct flametree *t = &d->tree;
 	struct diff_row *changes = calloc(t->nframes, sizeof(*changes));
 	uint32_t *open = calloc(t->nframes, sizeof(*open)), count = 0;
-	char a[256], b[256];
+	char a[256], b[256], before[64], now[64];
 
 	if (!changes || !open) {
 		free(changes);
@@ -334,9 +357,10 @@ static int write_text(FILE *to, const struct diff *d)
 	text_clean(a, sizeof(a), d->options->diff[0], strlen(d->options->diff[0]));
 	text_clean(b, sizeof(b), d->options->diff[1], strlen(d->options->diff[1]));
 	fprintf(to,
-		"stacktop  before: %s, %" PRIu64 " samples; now: %s, %" PRIu64 " samples\n"
-		"shares in %% of all samples; changes in percentage points\n",
-		a, t->nodes->total[BEFORE], b, t->nodes->total[NOW]);
+		"stacktop  before: %s, %s; now: %s, %s\n"
+		"shares in %% of all %s; changes in percentage points\n",
+		a, all_text(d, BEFORE, before, sizeof(before)), b,
+		all_text(d, NOW, now, sizeof(now)), counted(d, NOW));
 	write_changes(to, t, changes, count);
 	free(changes);
 	free(open);
@@ -365,7 +389,10 @@ static void warn_events(FILE *to, const struct diff *d)
 
 static int write_drawing(FILE *to, struct diff *d, const struct theme *theme)
 {
-	struct svg_look look = {.flame = d->options->format == FORMAT_FLAME, .diff = true};
+	struct svg_look look = {.flame = d->options->format == FORMAT_FLAME,
+				.diff = true,
+				.unit = d->unit[NOW],
+				.counted = counted(d, NOW)};
 	char title[320];
 
 	snprintf(title, sizeof(title), "%.120s beside %.120s", d->options->diff[1],

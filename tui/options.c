@@ -251,6 +251,13 @@ static enum options_result take_event(struct parser *parser, const char *text)
 	size_t count;
 	const struct event *events = event_table(&count);
 
+	for (int measure = MEASURE_OFF; measure < MEASURES_SHOWN; measure++)
+		if (strcmp(text, measure_name((enum measure)measure)) == 0) {
+			parser->out->measure = (enum measure)measure;
+			parser->out->event = event_find("cpu-clock");
+			return OPTIONS_RUN;
+		}
+	parser->out->measure = MEASURE_CPU;
 	parser->out->event = event_find(text);
 	if (parser->out->event)
 		return OPTIONS_RUN;
@@ -258,7 +265,7 @@ static enum options_result take_event(struct parser *parser, const char *text)
 	fprintf(parser->err, "Events:");
 	for (size_t i = 0; i < count; i++)
 		fprintf(parser->err, " %s", events[i].name);
-	fprintf(parser->err, "\n");
+	fprintf(parser->err, " off-cpu wall\n");
 	return OPTIONS_USAGE;
 }
 
@@ -369,7 +376,10 @@ static const struct option_row table[] = {
 	{0, "by-cpu", NULL, "count the samples of each CPU apart", .at = AT(bool, by_cpu)},
 	{'F', "frequency", "HZ", "samples a second on each CPU, 1 to 9999 (default 99)",
 	 .take = take_number, .max = 9999, .at = AT(unsigned int, frequency)},
-	{'e', "event", "EVENT", "event to sample (default cpu-clock)", .take = take_event},
+	{'e', "event", "EVENT", "event to sample (default cpu-clock), off-cpu or wall",
+	 .take = take_event},
+	{0, "min-block", "USEC", "off-cpu: shorter waits are only summed up (default 1)",
+	 .take = take_number, .max = 1000000000, .at = AT(unsigned int, min_block)},
 	{'d', "delay", "SEC", "seconds between refreshes, 0.1 to 3600 (default 1)",
 	 .take = take_delay},
 	{'K', "no-kernel", NULL, "leave kernel frames out", .at = AT(bool, no_kernel)},
@@ -532,7 +542,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out, FI
 	enum options_result result = OPTIONS_RUN;
 	int letter;
 
-	*out = (struct options){.frequency = 99, .delay = 1, .speed = 1};
+	*out = (struct options){.frequency = 99, .delay = 1, .speed = 1, .min_block = 1};
 	out->event = event_find("cpu-clock");
 	getopt_tables(letters, longs);
 	opterr = 0;
@@ -600,7 +610,7 @@ void options_help(FILE *to)
 			column = 0;
 		column += fprintf(to, "%s%s", column ? " " : "\n  ", events[i].name);
 	}
-	fprintf(to, "\n");
+	fprintf(to, "\n  off-cpu (waits of threads) wall (these, and the time on CPUs)\n");
 }
 
 void options_version(FILE *to)

@@ -36,7 +36,9 @@ struct options {
 	size_t ncpus;
 	unsigned int frequency; /* Hz */
 	const struct event *event;
-	double delay; /* seconds between refreshes */
+	enum measure measure;	/* of the samples of that, or of waits */
+	unsigned int min_block; /* us */
+	double delay;		/* seconds between refreshes */
 	bool delay_given;
 	bool by_cpu; /* samples are counted per CPU from the start */
 	bool no_kernel;

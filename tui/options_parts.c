@@ -20,6 +20,7 @@ struct ui_options options_ui(const struct options *o)
 		.baseline = o->baseline,
 		.baseline_first = o->screenshot != NULL,
 		.theme = o->theme,
+		.measure = o->measure,
 		.ascii = o->ascii,
 		.no_color = o->no_color,
 		.no_mouse = o->no_mouse,
@@ -47,6 +48,8 @@ struct collector_options options_collector(const struct options *o)
 		.frequency = o->frequency,
 		.delay = o->delay,
 		.by_cpu = o->by_cpu,
+		.waits = o->measure != MEASURE_CPU,
+		.least_wait = o->min_block,
 		.no_kernel = o->no_kernel,
 		.no_user = o->no_user,
 		.no_inline = o->no_inline,
@@ -95,5 +98,6 @@ struct query options_query(const struct options *o)
 		.hide_user = o->no_user,
 		.hide_inline = o->no_inline,
 		.frames = o->frames,
+		.measure = o->measure,
 	};
 }

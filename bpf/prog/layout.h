@@ -17,7 +17,7 @@
 struct count_key {
 	__u64 tgid : 24;
 	__u64 tid : 24;
-	__u64 cpu : 16; /* + 1; 0: CPUs are not told apart */
+	__u64 cpu : 16; /* + 1; 0: CPUs are not told apart; with COUNT_WAIT: a wait of that state */
 	__u64 exec_id;	/* see below */
 	__u64 user;
 	__u64 kernel;
@@ -30,8 +30,13 @@ struct count_key {
  * ns. Never 0, and below 2^62.
  */
 
+#define COUNT_WAIT 0x8000u /* | enum thread_time */
+
 struct count_value {
 	__u64 count;
+	/* What the samples stand for: ns of a clock or of waits, else how often the event happened.
+	 */
+	__u64 weight;
 	__u64 start_stack; /* see struct proc_entry */
 	char comm[16];
 };
@@ -192,6 +197,122 @@ struct file_entry {
 #define FILE_SPACE (1ull << 60)
 #define FILES_MAX  8192u
 
+/* --- where threads are ---------------------------------------------------------------------- */
+
+/* What a thread does: it is on a CPU, or waits for one, or for something else. */
+enum thread_time {
+	THREAD_ON,
+	THREAD_RUNNABLE,
+	THREAD_LOCK,
+	THREAD_SLEEP,
+	THREAD_POLL,
+	THREAD_PIPE,
+	THREAD_SOCKET,
+	THREAD_DISK,
+	THREAD_FAULT,
+	THREAD_CHILD,
+	THREAD_STOPPED,
+	THREAD_OTHER,
+	THREAD_STATES,
+};
+
+/* Of a system call in profiler_config.calls, in place of a state: the file of its first argument
+ * says which. */
+#define CALL_BY_FILE 1u
+#define CALLS_MAX    512u
+
+#define WAKERS_MAX 4u
+
+/* In place of the hash of a user stack: that of a wait which had begun when threads were first
+ * followed, so that it is not known. No stack has it (unwind/stackhash.h). */
+#define STACK_EARLY (~0ull)
+
+/* Who woke a thread, and from where. */
+struct waker {
+	__u32 tgid, tid; /* 0: an interrupt while the CPU was idle */
+	__u64 exec_id;
+	__u64 start_stack;
+	__u64 user, kernel; /* hashes of its stacks; 0: none */
+	char comm[16];
+};
+
+/*
+ * A thread, while the time of threads is taken; key of the map: the kernel's address of its task.
+ * User space reads it while it is written. seq and seq_end are odd from before a change until after
+ * it: only if they are even and equal it is whole, whatever end the kernel begins to copy it from.
+ */
+struct thread_entry {
+	__u32 seq;
+	__u32 state; /* enum thread_time, since then */
+	__u64 since; /* all times: ns of the kernel's CLOCK_MONOTONIC */
+	__u64 woken; /* when it was woken last */
+	__u64 start; /* of the thread: tells it from a later one at this address */
+	__u32 tgid, tid;
+	__u64 exec_id;
+	__u64 start_stack; /* see struct proc_entry */
+	char comm[16];
+	__u64 spent[THREAD_STATES]; /* ns, without the time since `since` */
+	__u64 sampled;		    /* ns of spent[THREAD_ON] that samples stand for */
+	/* The wait that goes on, or went on last: */
+	__u64 user, kernel; /* hashes of its stacks */
+	__u64 limit;	    /* waits of at least so many ns stand for themselves ... */
+	__u32 scale;	    /* ... shorter ones for so many; 0: its stacks were not taken */
+	__u32 nwakers;
+	__u64 object;		   /* address of the lock that it waits for; 0: it is none */
+	__u32 mean[THREAD_STATES]; /* ns of waits, by state */
+	/* Who woke it, who woke that one, and so on. */
+	struct waker wakers[WAKERS_MAX];
+	__u64 cost;    /* ns that taking the stacks took, within the wait */
+	__u32 thinned; /* waits whose stacks were not taken, only ever growing */
+	__u32 seq_end;
+};
+
+/* The last words of a thread, or of what it was before an exec: with kernel == STACK_THREAD. */
+#define STACK_THREAD 6
+
+struct thread_record {
+	__u64 head[4]; /* struct stack_record */
+	struct thread_entry thread;
+};
+
+/* A long wait that has ended, with kernel == STACK_WAIT. */
+#define STACK_WAIT 7
+
+struct wait_record {
+	__u64 hash; /* 0 */
+	__u64 start_stack;
+	__u64 exec_id;
+	__u32 tgid;
+	__u16 nframes; /* 0 */
+	__u8 kernel;   /* STACK_WAIT */
+	__u8 state;    /* enum thread_time */
+	__u32 tid;
+	__u32 nwakers;
+	__u64 user, kernel_stack; /* hashes */
+	__u64 object;
+	__u64 since; /* as in struct thread_entry */
+	__u64 ns;    /* until it was woken */
+	struct waker wakers[WAKERS_MAX];
+};
+
+/* Per CPU, only ever growing. */
+struct wait_stats {
+	__u64 switches; /* of threads that are looked at */
+	__u64 waits;	/* counted */
+	__u64 small;	/* below the minimum: only summed up */
+	__u64 small_ns;
+	__u64 thinned; /* stacks that were not taken, to save time */
+	__u64 untaken; /* ... of which these turned out long */
+	__u64 untaken_ns;
+	__u64 walks;  /* stacks taken, those of wakers included */
+	__u64 wakers; /* of these */
+	__u64 run_ns; /* of all programs that follow threads, by a sample of their runs */
+	__u64 full;   /* threads for which there was no room, each time */
+	__u64 lost;   /* records for which the ring had no room */
+	__u64 missed; /* switches to or from a thread that the kernel has not reported */
+	__u64 limit;  /* not a counter: the present one, ns */
+};
+
 /* Knobs that change while the program runs. */
 struct profiler_control {
 	__u32 filtering;      /* only processes in the targets map are sampled */
@@ -199,7 +320,9 @@ struct profiler_control {
 	__u32 capture_reason; /* capture only a walk with this end (enum walk_reason); 0: any */
 	__u32 by_cpu;	      /* CPUs are told apart */
 	__u32 kernel_code;    /* generation of bpf/sampler/kernelcode.h */
-	__u32 pad;
+	__u32 event; /* samples weigh what the event has counted: its number; 0: it is a clock */
+	__u64 least_wait; /* ns; shorter waits are only summed up */
+	__u64 least_wake; /* ns of a wait from which on its waker is asked for */
 };
 
 /* Of the kernel's modules; only ever growing. */
@@ -235,6 +358,10 @@ struct profiler_config {
 	__u32 pidns_level; /* of nested namespaces, at which it is */
 	__u64 boottime_offset;		/* ns; added to the start of processes, as /proc does */
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
+	__u64 calls[CALLS_MAX / 16];	/* for each system call, four bits: why it waits */
+	__u32 unfollowed; /* a process of the initial PID namespace whose waits are left out */
+	__u32 pad2;
+	__u64 wait_share; /* of a CPU, 1 / this: what taking stacks of waits may cost */
 };
 
 #define CLOCK_TICK_NS 10000000u /* 1 s / USER_HZ */

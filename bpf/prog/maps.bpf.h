@@ -35,6 +35,12 @@ struct cpu_state {
 	__u32 list_at, list_count, distrusted;
 	__u32 tag; /* of the entry that is being checked */
 	struct stackhash kernel_hash;
+	__u64 event;   /* see struct profiler_control: the last one that was read ... */
+	__u64 counted; /* ... and its count then */
+	__u64 weight;  /* see struct count_value */
+	__u64 waits;   /* the thread, by its key, whose wait it is; 1: it wakes one; 0: a sample */
+	__u64 began;   /* when its stacks were begun */
+	__u64 busy;    /* a program uses this that another one can interrupt */
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 kernel_head[4];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
@@ -195,5 +201,67 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } stacks SEC(".maps");
+
+struct threads_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u64));
+	__uint(value_size, sizeof(struct thread_entry));
+};
+
+/* Empty while the time of threads is not taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct threads_map);
+} threads SEC(".maps");
+
+/* What one CPU may spend on stacks of waits. */
+struct wait_budget {
+	__u64 wanted; /* the thread, by its key, whose stacks are taken as it leaves the CPU */
+	__u64 at;     /* of the last turn */
+	__u64 spent;  /* ns, since then */
+	__s64 ns;     /* left; below 0: more was spent than there is */
+	__u64 limit;  /* see struct thread_entry */
+	__u64 runs;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wait_budget);
+} wait_budgets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wait_stats);
+} wait_counts SEC(".maps");
+
+/* The entry of the thread with that key; NULL: it is not looked at. */
+static __always_inline struct thread_entry *thread_entry(__u64 key)
+{
+	__u32 zero = 0;
+	void *inner = bpf_map_lookup_elem(&threads, &zero);
+
+	return inner ? bpf_map_lookup_elem(inner, &key) : NULL;
+}
+
+static __always_inline struct wait_stats *wait_stats(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&wait_counts, &zero);
+}
+
+static __always_inline struct wait_budget *wait_budget(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&wait_budgets, &zero);
+}
 
 #endif

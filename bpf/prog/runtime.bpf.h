@@ -100,13 +100,6 @@ struct {
 } runtimes SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, RUNTIME_COUNT);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} runtime_programs SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, RUNTIME_THREADS_MAX);
 	__type(key, __u64);   /* tgid << 32 | tid */

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -31,11 +32,15 @@
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/vma.h"
+#include "bpf/sampler/waits.h"
 #include "symbols/base/memory.h"
 #include "unwind/derive.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
+
+#define WAITS_TRIES  50 /* until a thread has waited */
+#define WAITS_TRY_NS 2000000
 
 enum verdict { VERDICT_OK, VERDICT_NO, VERDICT_INFO };
 
@@ -390,6 +395,36 @@ static enum verdict ask_snprintf(struct facts *f)
 	return ask_helper(f, BPF_FUNC_snprintf, "kernel names come from /proc/kallsyms");
 }
 
+/* The programs of waits are loaded and attached for a moment. */
+static enum verdict ask_waits(struct facts *f)
+{
+	const struct sampler_options options = {.type = PERF_TYPE_SOFTWARE,
+						.config = PERF_COUNT_SW_CPU_CLOCK,
+						.frequency = 1,
+						.shards_max = 1};
+	struct sampler *s = NULL;
+	struct wait_stats stats = {0};
+	char error[200];
+	int err;
+
+	if (!f->loads)
+		return answer(f, VERDICT_INFO, "unknown, as no program loads");
+	err = sampler_new(&options, &s, error, sizeof(error));
+	if (!err)
+		err = sampler_follow_waits(s, 0, UINT64_MAX, error, sizeof(error));
+	for (int i = 0; i < WAITS_TRIES && !err && !stats.walks; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = WAITS_TRY_NS}, NULL);
+		err = waits_stats(sampler_waits(s), &stats);
+	}
+	sampler_free(s);
+	if (err)
+		return answer(f, VERDICT_INFO, "off-CPU and wall are not available: %s", error);
+	if (!stats.walks)
+		return answer(f, VERDICT_INFO, "no thread has left a CPU; the programs load");
+	return answer(f, VERDICT_OK,
+		      "stacks are taken as a thread leaves its CPU, by the event of the switch");
+}
+
 static enum verdict ask_sys_ptrace(struct facts *f)
 {
 	if (has_cap(f, CAP_SYS_PTRACE))
@@ -522,6 +557,7 @@ static const struct requirement requirements[] = {
 	{"cycles", ask_cycles, false},
 	{"bpf_task_pt_regs", ask_task_pt_regs, false},
 	{"bpf_snprintf", ask_snprintf, false},
+	{"waits of threads", ask_waits, false},
 	{"CAP_SYS_PTRACE", ask_sys_ptrace, false},
 	{"CAP_CHECKPOINT_RESTORE", ask_checkpoint_restore, false},
 	{"kernel.kptr_restrict", ask_kptr_restrict, false},

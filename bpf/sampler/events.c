@@ -250,8 +250,8 @@ static int open_event(const struct sampler_options *o, unsigned int cpu)
 		.type = o->type,
 		.config = o->config,
 		.size = sizeof(attr),
-		.freq = 1,
-		.sample_freq = o->frequency,
+		.freq = !o->period,
+		.sample_freq = o->period ? o->period : o->frequency, /* a union with the period */
 		.exclude_idle = 1, /* the kernel would throttle it on a CPU whose tick is off */
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,

@@ -9,5 +9,6 @@ struct bpf_object *objects_ksyms(void);
 struct bpf_object *objects_kcode(void);
 struct bpf_object *objects_pidns(void);
 struct bpf_object *objects_vma(void);
+struct bpf_object *objects_waits(void);
 
 #endif

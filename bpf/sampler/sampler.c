@@ -29,10 +29,14 @@
 #include "bpf/sampler/shardmaps.h"
 #include "bpf/sampler/sizes.h"
 #include "bpf/sampler/vma.h"
+#include "bpf/sampler/waits.h"
 #include "symbols/files/kernelclock.h"
+
+#define WAIT_SHARE 100 /* of a CPU, 1 / this: what taking stacks of waits may cost */
 
 struct sampler {
 	struct sampler_options options;
+	struct profiler_config config;
 	struct map_sizes sizes;
 	struct bpf_object *object;
 	struct bpf_program *program;
@@ -47,10 +51,12 @@ struct sampler {
 
 	struct sampler_memory memory;
 	bool checks_lists;
+	uint32_t event; /* number of the present one */
 	struct seen_set *seen;
 
 	struct shardmaps *shards;
 	struct kmodules *modules; /* NULL: changes are not reported */
+	struct waits *waits;	  /* NULL: threads are not followed */
 
 	pthread_mutex_t control_lock; /* held from reading to writing the control map */
 	pthread_mutex_t swap_lock;
@@ -72,6 +78,10 @@ static int on_record(void *arg, void *data, size_t size)
 
 	if (size >= sizeof(*rec) && rec->kernel == STACK_CAPTURED &&
 	    (size < sizeof(struct capture_record) || rec->nframes > WALK_FRAMES_MAX))
+		return 0;
+	if (size >= sizeof(*rec) &&
+	    ((rec->kernel == STACK_THREAD && size < sizeof(struct thread_record)) ||
+	     (rec->kernel == STACK_WAIT && size < sizeof(struct wait_record))))
 		return 0;
 	if (size >= sizeof(*rec) && rec->kernel == STACK_METHOD &&
 	    (size < sizeof(struct method_record) ||
@@ -117,6 +127,8 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 		.thread_size = 16384,
 		.seen_mask = s->sizes.seen_sets - 1,
 		.ring_wake = s->sizes.ring / 4,
+		.unfollowed = (__u32)s->options.unfollowed,
+		.wait_share = WAIT_SHARE,
 	};
 	const void *value;
 	uint64_t offset;
@@ -129,6 +141,8 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 		err = stackhash_draw(config.hash_key);
 	if (err)
 		return err;
+	if (ns.inode)
+		config.unfollowed = 0; /* the number is another one there */
 	config.pidns_inode = ns.inode;
 	config.pidns_level = ns.level;
 	s->knows_starts = kernelclock_boottime_offset(&offset) &&
@@ -144,10 +158,12 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
 						       BPF_FUNC_get_current_task_btf, NULL) == 1;
 	config.checks_lists = s->checks_lists;
+	waits_calls(config.calls);
 	value = map ? bpf_map__initial_value(map, &size) : NULL;
 	/* It contains only the knobs. */
 	if (!value || size != sizeof(config))
 		return -EINVAL;
+	s->config = config;
 	return bpf_map__set_initial_value(map, &config, sizeof(config));
 }
 
@@ -362,14 +378,84 @@ fail:
 	return err;
 }
 
+/* Two threads change the control map, so the lock is held until it is written. */
+static int control_read(struct sampler *s, struct profiler_control *control)
+{
+	__u32 zero = 0;
+
+	pthread_mutex_lock(&s->control_lock);
+	return bpf_map_lookup_elem(s->control_fd, &zero, control) ? -errno : 0;
+}
+
+static int control_write(struct sampler *s, const struct profiler_control *control, int err)
+{
+	__u32 zero = 0;
+
+	if (!err && bpf_map_update_elem(s->control_fd, &zero, control, BPF_ANY))
+		err = -errno;
+	pthread_mutex_unlock(&s->control_lock);
+	return err;
+}
+
+/* All other events count what happens. */
+static bool is_clock(const struct sampler_options *o)
+{
+	return o->type == PERF_TYPE_SOFTWARE &&
+	       (o->config == PERF_COUNT_SW_CPU_CLOCK || o->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Samples of another event than a clock weigh what it has counted. */
+static int set_event(struct sampler *s)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	s->event++;
+	control.event = is_clock(&s->options) ? 0 : s->event;
+	return control_write(s, &control, err);
+}
+
 int sampler_start(struct sampler *s, char *error, size_t size)
 {
-	return events_start(s->events, error, size);
+	int err = set_event(s);
+
+	if (err)
+		snprintf(error, size, "cannot set the event: %s", strerror(-err));
+	return err ? err : events_start(s->events, error, size);
 }
 
 int sampler_watch(struct sampler *s)
 {
-	return events_watch(s->events);
+	int err = events_watch(s->events), waits = s->waits ? waits_watch(s->waits) : 0;
+
+	return err ? err : waits;
+}
+
+int sampler_follow_waits(struct sampler *s, uint64_t least, uint64_t wake, char *error, size_t size)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.least_wait = least;
+	control.least_wake = wake;
+	err = control_write(s, &control, err);
+	if (err)
+		snprintf(error, size, "cannot follow waits of threads: %s", strerror(-err));
+	if (err || s->waits)
+		return err;
+	return waits_new(s->object, &s->config, &s->options, s->sizes.threads, &s->waits, error,
+			 size);
+}
+
+void sampler_leave_waits(struct sampler *s)
+{
+	waits_free(s->waits);
+	s->waits = NULL;
+}
+
+struct waits *sampler_waits(struct sampler *s)
+{
+	return s->waits;
 }
 
 void sampler_stop(struct sampler *s)
@@ -416,11 +502,12 @@ int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *erro
 	err = events_new(&s->options, s->program, s->stats_fd, &events);
 	if (err)
 		snprintf(error, size, "cannot change the event: %s", strerror(-err));
-	else
+	else if (!(err = set_event(s)))
 		err = events_start(events, error, size);
 	if (err) {
 		events_free(events);
 		s->options = before;
+		(void)set_event(s);
 		events_stop(s->events, false);
 		return err;
 	}
@@ -442,6 +529,7 @@ void sampler_free(struct sampler *s)
 
 	if (!s)
 		return;
+	sampler_leave_waits(s);
 	events_free(s->events);
 	ring_buffer__free(s->ring);
 	kmodules_free(s->modules);
@@ -545,25 +633,6 @@ int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)
 	return 0;
 }
 
-/* Two threads change the control map, so the lock is held until it is written. */
-static int control_read(struct sampler *s, struct profiler_control *control)
-{
-	__u32 zero = 0;
-
-	pthread_mutex_lock(&s->control_lock);
-	return bpf_map_lookup_elem(s->control_fd, &zero, control) ? -errno : 0;
-}
-
-static int control_write(struct sampler *s, const struct profiler_control *control, int err)
-{
-	__u32 zero = 0;
-
-	if (!err && bpf_map_update_elem(s->control_fd, &zero, control, BPF_ANY))
-		err = -errno;
-	pthread_mutex_unlock(&s->control_lock);
-	return err;
-}
-
 int sampler_set_filtering(struct sampler *s, bool on)
 {
 	struct profiler_control control;
@@ -651,6 +720,8 @@ int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, 
 
 	*counts = s->counts;
 	*ncounts = 0;
+	if (s->waits)
+		(void)waits_take(s->waits); /* the rest has its time in a later slice */
 	pthread_mutex_lock(&s->swap_lock);
 	old = s->inner;
 	err = set_counts(s, !old);
@@ -736,18 +807,14 @@ size_t sampler_cpu_times(const struct sampler *s, struct cpu_times *to, size_t m
 void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks)
 {
 	const uint64_t period = 1000000000ull / s->options.frequency; /* as the kernel has it */
-	const struct sampler_options *o = &s->options;
-	/* All others count what happens. */
-	const bool is_clock =
-		o->type == PERF_TYPE_SOFTWARE &&
-		(o->config == PERF_COUNT_SW_CPU_CLOCK || o->config == PERF_COUNT_SW_TASK_CLOCK);
+	const bool clock = is_clock(&s->options);
 	struct ticks_sums sums;
 
 	events_sum(s->events, &sums);
 	*ticks = s->ticks;
-	ticks->due += is_clock ? sums.active_ns / period : 0;
+	ticks->due += clock ? sums.active_ns / period : 0;
 	ticks->idle += sums.idle_ns / period;
 	ticks->throttled += sums.throttled_ns / period;
 	ticks->throttles += sums.throttles;
-	ticks->counted += is_clock ? 0 : sums.counted;
+	ticks->counted += clock ? 0 : sums.counted;
 }

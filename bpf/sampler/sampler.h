@@ -18,6 +18,7 @@
 
 struct sampler;
 struct shardmaps;
+struct waits;
 
 struct sampler_memory {		       /* shared with the kernel */
 	struct map_entry *map_entries; /* MAP_ENTRIES_MAX */
@@ -31,6 +32,7 @@ struct sampler_options {
 	uint32_t type; /* struct perf_event_attr */
 	uint64_t config;
 	unsigned int frequency;	  /* Hz */
+	unsigned int period;	  /* of the event, in place of the frequency; 0: none */
 	const unsigned int *cpus; /* NULL: all that are online, now and later */
 	size_t ncpus;		  /* at least one with cpus */
 	bool no_kernel;
@@ -38,6 +40,7 @@ struct sampler_options {
 	bool capture; /* sampler_capture will be used */
 	unsigned int shards_max;
 	unsigned int procs_max; /* 0: by the machine */
+	pid_t unfollowed;	/* the process whose waits are left out; 0: none */
 };
 
 /* Loads the programs. On failure *out is NULL and error says what is missing, with a remedy. */
@@ -109,9 +112,10 @@ struct sampler_count {
 int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 			void *arg);
 /*
- * Swaps the stack-count map, reads the stacks that are still in the ring (as above) and then takes
- * the counts out of the old map. *counts belongs to the sampler and is valid until the next call;
- * it has what left the map, also on an error.
+ * Takes the threads (waits_take) if they are followed, swaps the stack-count map, reads the stacks
+ * that are still in the ring (as above) and then takes the counts out of the old map: all waits
+ * that had ended for the threads taken are among them. *counts belongs to the sampler and is valid
+ * until the next call; it has what left the map, also on an error.
  */
 int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 		  void *arg, const struct sampler_count **counts, size_t *ncounts);
@@ -129,6 +133,17 @@ void sampler_forget(struct sampler *s, uint64_t hash);
  * sampled; it is tried again.
  */
 int sampler_watch(struct sampler *s);
+/*
+ * Follows threads through their waits from now on (bpf/sampler/waits.h), if it does not already.
+ * least: ns, shorter waits are only summed up; wake: ns of a wait from which on its waker is asked
+ * for. On failure error says why.
+ */
+int sampler_follow_waits(struct sampler *s, uint64_t least, uint64_t wake, char *error,
+			 size_t size);
+/* No longer. */
+void sampler_leave_waits(struct sampler *s);
+/* NULL: it does not. */
+struct waits *sampler_waits(struct sampler *s);
 /* Number of CPUs that are sampled at the moment. */
 unsigned int sampler_ncpus(const struct sampler *s);
 /* Sum over the CPUs since the start. */

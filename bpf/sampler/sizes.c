@@ -22,14 +22,16 @@
 
 #define MAPS_MAX 4096u /* maps that are counted: shards, and some for each CPU */
 
-#define COUNTS_MIN (1u << 14)
-#define COUNTS_MAX (1u << 17)
-#define RING_MIN   (2u << 20)
-#define RING_MAX   (32u << 20)
-#define SEEN_MIN   (1u << 13)
-#define SEEN_MAX   (1u << 17)
-#define PROCS_MIN  (1u << 12)
-#define PROCS_MAX  (1u << 16)
+#define COUNTS_MIN  (1u << 14)
+#define COUNTS_MAX  (1u << 17)
+#define RING_MIN    (2u << 20)
+#define RING_MAX    (32u << 20)
+#define SEEN_MIN    (1u << 13)
+#define SEEN_MAX    (1u << 17)
+#define PROCS_MIN   (1u << 12)
+#define PROCS_MAX   (1u << 16)
+#define THREADS_MIN (1u << 12)
+#define THREADS_MAX (1u << 14)
 
 void machine_read(struct machine_limits *m)
 {
@@ -71,6 +73,9 @@ void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes)
 			 : procs > PROCS_MAX ? PROCS_MAX
 					     : (uint32_t)procs,
 	};
+	sizes->threads = sizes->procs / 2 < THREADS_MIN	  ? THREADS_MIN
+			 : sizes->procs / 2 > THREADS_MAX ? THREADS_MAX
+							  : sizes->procs / 2;
 }
 
 static uint64_t map_sizes_bytes(const struct map_sizes *sizes)

@@ -20,6 +20,7 @@ struct map_sizes {
 	uint32_t ring;	    /* bytes for new stacks, a power of two */
 	uint32_t seen_sets; /* of hashes, a power of two */
 	uint32_t procs;	    /* entries of the procs map and of the targets map */
+	uint32_t threads;   /* that can be followed through their waits */
 };
 
 /* A limit that cannot be read is set low. */

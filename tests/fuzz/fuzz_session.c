@@ -82,6 +82,7 @@ static void check_slice(struct session *s, uint32_t n)
 {
 	struct session_slice slice;
 	struct profile_proc proc;
+	uint64_t weight = 0;
 	uint32_t first, end;
 
 	session_changes(s, n, &first, &end);
@@ -98,6 +99,8 @@ static void check_slice(struct session *s, uint32_t n)
 		check_text(proc.comm);
 		check_text(proc.cmdline);
 		require(cell->cpu <= SESSION_CPU_MAX);
+		require(cell->weight <= SESSION_WEIGHT_MAX - weight);
+		weight += cell->weight;
 		require(cell->ustack == PROFILE_NO_STACK ||
 			cell->ustack < session_names_counts(session_all_names(s)).stacks);
 		require(cell->kstack == PROFILE_NO_STACK ||
@@ -129,7 +132,10 @@ static void replay(const char *path)
 	while (!source->finished)
 		if (poll(&fd, 1, -1) == 1 && read(fd.fd, &n, sizeof(n)) < 0)
 			break;
-	require(!batch_text(to, p, &q) && !batch_folded(to, p, &q));
+	for (int m = MEASURE_CPU; m < MEASURES_SHOWN; m++) {
+		q.measure = (enum measure)m;
+		require(!batch_text(to, p, &q) && !batch_folded(to, p, &q));
+	}
 	source_free(source);
 	profile_free(p);
 	fclose(to);

@@ -64,9 +64,13 @@ void crowd_seconds(struct crowd *c, int n)
 			if (!c->samples[i])
 				continue;
 			sum += c->samples[i];
-			cells[ncells++] = (struct profile_cell){c->ids[i],     (uint32_t)(1000 + i),
-								c->stacks[i],  PROFILE_NO_STACK,
-								c->samples[i], 0};
+			cells[ncells++] = (struct profile_cell){c->ids[i],
+								(uint32_t)(1000 + i),
+								c->stacks[i],
+								PROFILE_NO_STACK,
+								c->samples[i],
+								0,
+								0};
 		}
 		c->t->feed.time += MACHINE_SECOND;
 		c->t->ui->now += MACHINE_SECOND;

@@ -28,6 +28,7 @@ void feed_deep(struct profile *p, uint32_t n, uint32_t deep)
 						 feed_stack(p, false, true, frames, deep),
 						 PROFILE_NO_STACK,
 						 1 + (i * 7919) % n,
+						 0,
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, n), 0);

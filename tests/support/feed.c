@@ -61,7 +61,8 @@ uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place)
 	} kinds[] = {{"k:", FUNC_KERNEL},  {"inline:", FUNC_INLINE}, {"jit:", FUNC_JIT},
 		     {"eval:", FUNC_EVAL}, {"py:", FUNC_PYTHON},     {"php:", FUNC_PHP},
 		     {"pl:", FUNC_PERL},   {"rb:", FUNC_RUBY},	     {"js:", FUNC_JS},
-		     {"java:", FUNC_JAVA}};
+		     {"java:", FUNC_JAVA}, {"wait:", FUNC_WAIT},     {"time:", FUNC_TIME},
+		     {"lock:", FUNC_LOCK}, {"waker:", FUNC_WAKER}};
 	uint32_t ids[1024];
 	struct profile_stack stack = {.complete = true, .frames = ids, .place = place};
 	char copy[16384];
@@ -90,7 +91,7 @@ uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place)
 				at += strlen(kinds[i].prefix);
 				break;
 			}
-		stack.kernel |= kind == FUNC_KERNEL;
+		stack.kernel |= kind == FUNC_KERNEL || func_is_wait(kind);
 		ids[stack.nframes++] = (uint32_t)profile_func(p, kind, at, module ? module : "");
 	}
 	return (uint32_t)profile_stack_new(p, &stack);

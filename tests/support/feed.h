@@ -8,6 +8,12 @@
 
 #define NS 1000000000ull
 
+/* The profile's own: "[folded away]" as a function and as three stacks, another of both for who
+ * ended waits, one for each cause of a wait and one for each time, and a process. */
+#define OWN_FUNCS  (2 + 2 * WAIT_CAUSES)
+#define OWN_STACKS (4 + 2 * WAIT_CAUSES)
+#define OWN_PROCS  1
+
 uint32_t feed_proc(struct profile *p, pid_t pid, uint64_t image, const char *comm, bool exited);
 
 uint32_t feed_func(struct profile *p, enum func_kind kind, const char *name);
@@ -20,7 +26,8 @@ uint32_t feed_names(struct profile *p, bool kernel, const char *names);
 
 /* A stack from "function@module", outermost first, separated by ';'. '!' begins an end, 'k:' a
  * function of the kernel, 'inline:', 'jit:', 'eval:', 'py:', 'php:', 'pl:', 'rb:', 'js:' and
- * 'java:' others. "=N;" in front: enum stack_lock. place: see struct profile_stack. */
+ * 'java:' others, and 'wait:', 'time:', 'lock:' and 'waker:' what a kernel stack has of waits.
+ * "=N;" in front: enum stack_lock. place: see struct profile_stack. */
 uint32_t feed_frames(struct profile *p, const char *frames, uint64_t place);
 
 int feed_commit(struct profile *p, const struct profile_cell *cells, size_t ncells);

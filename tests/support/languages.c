@@ -30,15 +30,15 @@ void languages_cells(struct profile *p, struct profile_cell cells[LANGUAGES_CELL
 	const uint32_t kernel = feed_frames(p, "k:sys_getrandom@vmlinux", 0);
 
 	cells[0] = (struct profile_cell){
-		python, LANGUAGES_PYTHON, feed_frames(p, WHOLE, 0), PROFILE_NO_STACK, 5, 0};
+		python, LANGUAGES_PYTHON, feed_frames(p, WHOLE, 0), PROFILE_NO_STACK, 5, 0, 0};
 	cells[1] = (struct profile_cell){
-		python, LANGUAGES_PYTHON, feed_frames(p, WHOLE, 0), kernel, 2, 0};
+		python, LANGUAGES_PYTHON, feed_frames(p, WHOLE, 0), kernel, 2, 0, 0};
 	cells[2] = (struct profile_cell){
-		python, LANGUAGES_PYTHON, feed_frames(p, OUTER, 0), PROFILE_NO_STACK, 3, 0};
+		python, LANGUAGES_PYTHON, feed_frames(p, OUTER, 0), PROFILE_NO_STACK, 3, 0, 0};
 	cells[3] = (struct profile_cell){
-		python, LANGUAGES_PYTHON, feed_frames(p, broken, 0), PROFILE_NO_STACK, 1, 0};
+		python, LANGUAGES_PYTHON, feed_frames(p, broken, 0), PROFILE_NO_STACK, 1, 0, 0};
 	cells[4] = (struct profile_cell){
-		native, LANGUAGES_NATIVE, feed_frames(p, plain, 0), PROFILE_NO_STACK, 4, 0};
+		native, LANGUAGES_NATIVE, feed_frames(p, plain, 0), PROFILE_NO_STACK, 4, 0, 0};
 }
 
 void languages_put(struct profile *p, const struct profile_cell cells[LANGUAGES_CELLS])

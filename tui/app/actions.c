@@ -44,6 +44,34 @@ static unsigned int frames(struct ui *ui)
 	return UI_RELOAD;
 }
 
+/* From samples to waits, to both, and back. */
+static unsigned int measure(struct ui *ui)
+{
+	static const char *const words[MEASURES_SHOWN] = {
+		[MEASURE_CPU] =
+			"counts time on CPUs; waits are still collected: :stop-waits ends that",
+		[MEASURE_OFF] = "counts waits of threads, by what they wait for",
+		[MEASURE_WALL] = "counts all time of threads, on CPUs and off",
+	};
+
+	ui->measure = (enum measure)((ui->measure + 1) % MEASURES_SHOWN);
+	if (ui->measure != MEASURE_CPU && !ui->header.last.waits) {
+		if (ui->header.replayed) {
+			ui->measure = MEASURE_CPU;
+			ui_notice(ui, "recorded without waits: -e off-cpu -w FILE records them");
+			return UI_REDRAW;
+		}
+		if (!profile_is_time(&ui->header.last)) {
+			ui->measure = MEASURE_CPU;
+			ui_notice(ui, "waits are time: F7 chooses an event that is time as well");
+			return UI_REDRAW;
+		}
+		ui_post(ui, SOURCE_WAITS, "1");
+	}
+	ui_notice(ui, "%s", words[ui->measure]);
+	return UI_RELOAD;
+}
+
 static unsigned int threads(struct ui *ui)
 {
 	if (!ui->threads && !ui_knows_threads(ui))
@@ -107,6 +135,7 @@ static unsigned int act_view(struct ui *ui, enum action action)
 	case ACTION_VIEW_5:
 	case ACTION_VIEW_6:
 	case ACTION_VIEW_7:
+	case ACTION_VIEW_8:
 		return ui_go(ui, (enum ui_view)(VIEW_PROCS + (action - ACTION_VIEW_1)));
 	case ACTION_CYCLE:
 		return ui_go(ui, actions_cycled(ui));
@@ -143,6 +172,8 @@ static unsigned int act_show(struct ui *ui, enum action action)
 		return frames(ui);
 	case ACTION_MODULES:
 		return toggle(ui, &ui->hide_modules, "names of modules");
+	case ACTION_MEASURE:
+		return measure(ui);
 	case ACTION_THREADS:
 		return threads(ui);
 	case ACTION_BY_CPU:
@@ -171,6 +202,44 @@ static const struct profile_func *func_under_cursor(const struct ui *ui)
 	if (ui->overlay.ops)
 		return overlay_function(ui);
 	return view->function ? view->function(ui) : NULL;
+}
+
+static void zoom_to(struct ui *ui, pid_t pid, uint64_t image)
+{
+	struct profile *p = ui_profile(ui);
+	const struct profile_proc *found;
+	struct profile_proc proc;
+
+	profile_lock(p);
+	found = query_proc(p, query_find_proc(p, pid, image));
+	if (found)
+		proc = *found;
+	profile_unlock(p);
+	if (found)
+		ui_zoom(ui, &proc);
+}
+
+/* Who ended the waits of what is under the cursor: of the process, or in the function. */
+static unsigned int wakers(struct ui *ui)
+{
+	const struct profile_func *func = ui->view == VIEW_PROCS ? NULL : func_under_cursor(ui);
+	pid_t pid = 0;
+	uint64_t image = 0;
+	char name[512], quoted[1024], text[PROMPT_TEXT];
+	unsigned int flags = UI_RELOAD;
+
+	if (!ui->header.last.waits && !ui->header.replayed)
+		ui_post(ui, SOURCE_WAITS, "1");
+	if (ui->view == VIEW_PROCS) {
+		procs_under_cursor(ui, &pid, &image);
+		zoom_to(ui, pid, image);
+	} else if (func && !func_is_wait(func->kind)) {
+		names_show(func, name, sizeof(name));
+		search_quote(quoted, sizeof(quoted), name);
+		snprintf(text, sizeof(text), "func:%.240s", quoted);
+		flags = selection_filter(ui, text);
+	}
+	return flags | ui_go(ui, VIEW_WAITS);
 }
 
 /* What is under the cursor, for other programs; 0: nothing is. */
@@ -230,6 +299,8 @@ static unsigned int act(struct ui *ui, enum action action)
 		return search_step(ui, -1, false);
 	case ACTION_COPY:
 		return copy(ui);
+	case ACTION_WAKERS:
+		return wakers(ui);
 	case ACTION_WHOLE_NAME:
 		return whole_name(ui);
 	case ACTION_UNTAG:

@@ -124,6 +124,15 @@ static unsigned int save(struct ui *ui, const char *rest)
 	return UI_REDRAW | UI_SAVE;
 }
 
+static unsigned int stop_waits(struct ui *ui, const char *rest)
+{
+	(void)rest;
+	ui->measure = MEASURE_CPU;
+	ui_post(ui, SOURCE_WAITS, "0");
+	ui_notice(ui, "waits of threads are no longer collected");
+	return UI_RELOAD;
+}
+
 static unsigned int quit(struct ui *ui, const char *rest)
 {
 	(void)ui;
@@ -330,6 +339,7 @@ static const struct command_word {
 	{"save", false, save, "keep the settings"},
 	{"detach", false, detach,
 	 "detach what a word selects; without one: sample everything again"},
+	{"stop-waits", false, stop_waits, "collect no more waits of threads"},
 	{"q", false, quit, "end"},
 };
 

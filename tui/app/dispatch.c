@@ -43,12 +43,13 @@
 static const struct view_ops *const views[VIEW_COUNT] = {
 	[VIEW_PROCS] = &procs_view,	[VIEW_FUNCS] = &funcs_view, [VIEW_TREE] = &tree_view,
 	[VIEW_CALLERS] = &callers_view, [VIEW_FLAME] = &flame_view, [VIEW_SHARDS] = &shards_view,
-	[VIEW_UNWIND] = &unwind_view,
+	[VIEW_UNWIND] = &unwind_view,	[VIEW_WAITS] = &waits_view,
 };
 
 struct ui *ui_new(struct profile *profile, struct source *source, const struct ui_options *options)
 {
 	struct ui *ui = calloc(1, sizeof(*ui));
+	const char *forbidden = getenv("NO_COLOR");
 
 	if (!ui)
 		return NULL;
@@ -63,6 +64,8 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct u
 	ui->span = SPAN_WINDOW;
 	ui->interval = options->delay;
 	ui->by_cpu = options->by_cpu;
+	ui->measure = options->measure;
+	ui->no_color = options->no_color || (forbidden && *forbidden);
 	ui->limit = TREEROWS_LIMIT;
 	ui->hide_kernel = options->no_kernel;
 	ui->hide_user = options->no_user;
@@ -419,7 +422,7 @@ static void draw_message(const struct ui *ui, struct grid *g, int row)
 	} else if (header_loss(&ui->header, text, sizeof(text))) {
 		grid_put(g, row, 1, 2, ROLE_WARN, "! ");
 		grid_fit(g, row, 3, g->cols - 3, ROLE_WARN, text);
-	} else if (header_full(&ui->header, text, sizeof(text))) {
+	} else if (header_full(&ui->header, ui->measure, text, sizeof(text))) {
 		grid_put(g, row, 1, 2, ROLE_WARN, "! ");
 		grid_fit(g, row, 3, g->cols - 3, ROLE_WARN, text);
 	} else if (ui->frozen) {

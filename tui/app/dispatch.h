@@ -24,6 +24,7 @@ struct ui_options {
 	const char *baseline; /* a session to compare with; NULL: none */
 	bool baseline_first;  /* ui_new waits until it is read */
 	const char *theme;    /* NULL: that of the settings */
+	enum measure measure;
 	bool ascii, no_color, no_mouse;
 	bool ends; /* after -n, with the command, with the session: also without an end of input */
 };

@@ -163,7 +163,7 @@ static int say_messages(struct plain *s)
 {
 	char loss[512], full[256];
 	bool losing = header_loss(&s->ui->header, loss, sizeof(loss));
-	bool fills = header_full(&s->ui->header, full, sizeof(full));
+	bool fills = header_full(&s->ui->header, s->ui->measure, full, sizeof(full));
 
 	if (losing && !s->losing)
 		say(s, loss);

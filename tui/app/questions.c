@@ -39,7 +39,7 @@ static const char *event_missing(const struct ui *ui, size_t at)
 }
 
 /* The source answers with a message. */
-static unsigned int take_event(struct ui *ui, const char *name)
+static unsigned int take_sampled(struct ui *ui, const char *name)
 {
 	size_t count;
 	const struct event *events = event_table(&count), *event = event_find(name);
@@ -54,17 +54,50 @@ static unsigned int take_event(struct ui *ui, const char *name)
 	return UI_REDRAW;
 }
 
+static unsigned int take_measure(struct ui *ui, enum measure measure)
+{
+	if (ui->header.replayed && !ui->header.last.waits) {
+		ui_notice(ui, "recorded without waits: -e off-cpu -w FILE records them");
+		return UI_REDRAW;
+	}
+	ui->measure = measure;
+	if (!ui->header.replayed && !profile_is_time(&ui->header.last))
+		ui_post(ui, SOURCE_EVENT, "cpu-clock");
+	if (!ui->header.replayed)
+		ui_post(ui, SOURCE_WAITS, "1");
+	ui_notice(ui, "counts %s",
+		  measure == MEASURE_OFF ? "waits of threads, by what they wait for"
+					 : "all time of threads, on CPUs and off");
+	return UI_RELOAD;
+}
+
+static unsigned int take_event(struct ui *ui, const char *name)
+{
+	for (int measure = MEASURE_OFF; measure < MEASURES_SHOWN; measure++)
+		if (strcmp(name, measure_name((enum measure)measure)) == 0)
+			return take_measure(ui, (enum measure)measure);
+	ui->measure = MEASURE_CPU;
+	return take_sampled(ui, name);
+}
+
 static unsigned int choose_event(struct ui *ui)
 {
 	size_t count;
 	const struct event *events = event_table(&count);
 
 	if (ui->header.replayed)
-		return take_event(ui, "");
+		return take_sampled(ui, "");
 	menu_open(&ui->menu, ACTION_EVENT, "Sample at");
+	for (int measure = MEASURE_OFF; measure < MEASURES_SHOWN; measure++)
+		menu_add_told(&ui->menu, measure_name((enum measure)measure), (int)count + measure,
+			      ui->measure == (enum measure)measure,
+			      measure == MEASURE_OFF ? "why threads wait, and for how long"
+						     : "all time of threads, on CPUs and off",
+			      NULL);
 	for (size_t i = 0; i < count; i++)
 		menu_add_told(&ui->menu, events[i].name, (int)i,
-			      !strcmp(events[i].name, ui->header.last.event),
+			      ui->measure == MEASURE_CPU &&
+				      !strcmp(events[i].name, ui->header.last.event),
 			      units_find(events[i].name) ? units_find(events[i].name)->good : NULL,
 			      event_missing(ui, i));
 	return UI_REDRAW;

@@ -125,7 +125,8 @@ int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
 			    .hide_kernel = q->hide_kernel,
 			    .hide_user = q->hide_user,
 			    .hide_inline = q->hide_inline,
-			    .frames = q->frames};
+			    .frames = q->frames,
+			    .measure = q->measure};
 	return err;
 }
 

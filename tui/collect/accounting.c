@@ -156,5 +156,6 @@ void accounting_close(struct accounting *b, bool kept, const struct sampler_coun
 		return;
 	}
 	for (size_t i = 0; i < ncounts; i++)
-		b->dropped += counts[i].value.count;
+		if (!(counts[i].key.cpu & COUNT_WAIT))
+			b->dropped += counts[i].value.count;
 }

@@ -35,6 +35,7 @@
 #include "tui/symbolize/resolver.h"
 #include "tui/session/session_write.h"
 #include "tui/collect/stackcache.h"
+#include "tui/collect/threadbook.h"
 
 #define SHARD_MIB      4u
 #define FIRST_SLICE_NS 250000000ull
@@ -154,6 +155,7 @@ static void *collect(void *arg)
 		collector_take_inventory(c);
 		collector_watch_cpus(c);
 		collector_tell_cpus_apart(c);
+		collector_follow_waits(c);
 		resolver_rest(c->resolver);
 		if (c->annotator && annotator_work(c->annotator, source_now(), false))
 			source_signal(c->source.event);
@@ -208,6 +210,7 @@ static int open_parts(struct collector *c, char *error, size_t size)
 		.no_user = o->no_user,
 		.capture = !o->batch,
 		.shards_max = c->shards_max,
+		.unfollowed = getpid(),
 	};
 	char remedy[256];
 	int err = sampler_new(&so, &c->sampler, error, size);
@@ -247,6 +250,8 @@ static int open_parts(struct collector *c, char *error, size_t size)
 				    (size_t)o->debug_memory << 20, c->remote, &c->annotator);
 	if (!err)
 		err = procinfo_new(c->profile, c->tracker, &c->procs);
+	if (!err)
+		err = threadbook_new(c->profile, c->stacks, c->procs, &c->threads);
 	/* Only for display. */
 	if (!err && memlock_maps(&c->locked))
 		c->locked = 0;
@@ -296,6 +301,7 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 	c->options = options;
 	c->sampled = options->event;
 	c->by_cpu = options->by_cpu;
+	c->waits = options->waits;
 	c->command = command;
 	c->shards_max = options->tables / SHARD_MIB ? options->tables / SHARD_MIB : 1;
 	c->filter = (struct tracker_filter){
@@ -362,6 +368,7 @@ static int start_parts(struct collector *c, char *error, size_t size)
 	}
 	wait_for_tables(c);
 	collector_tell_cpus_apart(c);
+	collector_follow_waits(c);
 	err = sampler_start(c->sampler, error, size);
 	if (err)
 		return err;
@@ -491,6 +498,7 @@ static void live_free(struct source *source)
 
 	live_stop_until(c, NULL);
 	annotator_free(c->annotator);
+	threadbook_free(c->threads);
 	stackcache_free(c->stacks);
 	resolver_free(c->resolver);
 	remotedebug_free(c->remote);

@@ -23,6 +23,8 @@ struct collector_options {
 	unsigned int frequency; /* Hz */
 	double delay;		/* seconds between slices */
 	bool by_cpu;
+	bool waits;		 /* follow threads through their waits */
+	unsigned int least_wait; /* us; shorter waits are only summed up */
 	bool no_kernel, no_user, no_inline;
 	const unsigned int *cpus; /* NULL: every online CPU */
 	size_t ncpus;

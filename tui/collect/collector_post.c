@@ -13,6 +13,7 @@
 #include "bpf/tracker/tracker.h"
 #include "bpf/sampler/event.h"
 #include "tui/collect/procinfo.h"
+#include "tui/collect/threadbook.h"
 #include "tui/collect/users.h"
 #include "tui/profile/board.h"
 
@@ -145,6 +146,9 @@ static void execute(struct collector *c, enum source_command command, const char
 	} else if (command == SOURCE_BY_CPU) {
 		atomic_store(&c->by_cpu, arg[0] == '1');
 		source_signal(c->wake);
+	} else if (command == SOURCE_WAITS) {
+		atomic_store(&c->waits, arg[0] == '1');
+		source_signal(c->wake);
 	} else if (command == SOURCE_INTERVAL) {
 		set_interval(c, arg);
 	} else if (!by_user(c, command, arg) &&
@@ -223,6 +227,29 @@ void collector_change_event(struct collector *c, const struct event *event)
 	profile_rewind(c->profile);
 	profile_unlock(c->profile);
 	collector_say(c, MESSAGE_INFO, "samples are of %s from now on", event->name);
+}
+
+#define LEAST_WAKE_NS 100000u /* of a wait from which on its waker is asked for */
+
+/* Without an event of time there is no time on CPUs beside the waits. */
+void collector_follow_waits(struct collector *c)
+{
+	struct profile_health now = {0};
+	bool wanted;
+	char text[256];
+
+	snprintf(now.event, sizeof(now.event), "%s", c->sampled->name);
+	wanted = atomic_load(&c->waits) && profile_is_time(&now);
+	if (wanted == c->follows)
+		return;
+	c->follows = wanted;
+	if (!wanted) {
+		sampler_leave_waits(c->sampler);
+		threadbook_forget(c->threads);
+	} else if (sampler_follow_waits(c->sampler, c->options->least_wait * 1000ull, LEAST_WAKE_NS,
+					text, sizeof(text))) {
+		collector_say(c, MESSAGE_WARNING, "%s", text);
+	}
 }
 
 void collector_tell_cpus_apart(struct collector *c)

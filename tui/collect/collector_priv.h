@@ -28,6 +28,7 @@ struct procinfo;
 struct resolver;
 struct session_writer;
 struct stackcache;
+struct threadbook;
 
 /* Commands that came before there was anything that could execute them. */
 struct early {
@@ -53,6 +54,7 @@ struct collector {
 	struct stackcache *stacks;
 	struct annotator *annotator; /* NULL: there is no screen */
 	struct procinfo *procs;
+	struct threadbook *threads;
 	struct session_writer *record; /* NULL: not asked for, or it has failed */
 	int record_error;	       /* -errno that ended it early */
 	bool record_untold;	       /* it was set after the last report */
@@ -71,6 +73,7 @@ struct collector {
 	_Atomic(const struct event *)
 		wish;	    /* event that was asked for; NULL: keep the current one */
 	atomic_bool by_cpu; /* rows per CPU were asked for */
+	atomic_bool waits;  /* threads are to be followed */
 
 	/* of the thread */
 	const struct event *sampled;
@@ -89,6 +92,7 @@ struct collector {
 	struct stack_record *proofs;	  /* STACK_PROOFS that came before it; NULL: none */
 	struct procwatch watch;		  /* of the process that is to be inspected */
 	bool apart;			  /* samples are counted per CPU */
+	bool follows;			  /* threads are followed, or cannot be */
 	bool unwatched;			  /* it was reported that a CPU cannot be sampled */
 	unsigned int ncpus;		  /* most CPUs that were sampled at a time in this slice */
 	struct remotedebug_state fetched; /* as last reported */
@@ -160,6 +164,8 @@ void collector_try_events(struct collector *c);
  */
 const struct event *collector_next_event(struct collector *c);
 void collector_change_event(struct collector *c, const struct event *event);
+/* Applies a change of waits; by the collector's thread. */
+void collector_follow_waits(struct collector *c);
 /* Applies a change of by_cpu; by the collector's thread. */
 void collector_tell_cpus_apart(struct collector *c);
 

@@ -8,6 +8,7 @@
 #include "tui/collect/collector_priv.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include "tui/collect/annotator.h"
 #include "tui/collect/procinfo.h"
 #include "tui/collect/stackcache.h"
+#include "tui/collect/threadbook.h"
 #include "tui/profile/board.h"
 #include "tui/profile/inspection.h"
 #include "tui/session/session_write.h"
@@ -50,6 +52,10 @@ static void keep_stack(const struct stack_record *rec, void *arg)
 		c->captured = malloc(sizeof(*c->captured));
 		if (c->captured)
 			memcpy(c->captured, rec, sizeof(*c->captured));
+		return;
+	}
+	if (rec->kernel == STACK_THREAD || rec->kernel == STACK_WAIT) {
+		threadbook_note(c->threads, rec);
 		return;
 	}
 	if (rec->kernel == STACK_METHOD || rec->kernel == STACK_LANGUAGE) {
@@ -98,6 +104,18 @@ static int note_thread(struct collector *c, const struct sampler_count *count, u
 	return err;
 }
 
+/* In us, of a clock or of time on a CPU; other events with time, as cycles, have no weight of their
+ * own. */
+static uint64_t weight_of(const struct collector *c, const struct sampler_count *count,
+			  const struct profile_health *health)
+{
+	if (!profile_is_time(health))
+		return count->value.weight;
+	if (c->sampled->type != PERF_TYPE_SOFTWARE && !sampler_waits(c->sampler))
+		return 0;
+	return count->value.weight / 1000;
+}
+
 static int make_cell(struct collector *c, const struct sampler_count *count, uint64_t now,
 		     struct profile_cell *cell, struct profile_health *health)
 {
@@ -111,7 +129,8 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 				      .ustack = PROFILE_NO_STACK,
 				      .kstack = PROFILE_NO_STACK,
 				      .count = count->value.count,
-				      .cpu = key->cpu};
+				      .cpu = key->cpu,
+				      .weight = weight_of(c, count, health)};
 	id = procinfo_proc(c->procs, &of, count->value.comm, now);
 	if (id < 0)
 		return (int)id;
@@ -169,7 +188,6 @@ static void read_state(struct collector *c, struct profile_health *h)
 	h->ncpus = c->ncpus;
 	c->ncpus = sampler_ncpus(c->sampler);
 	h->frequency = c->options->frequency;
-	snprintf(h->event, sizeof(h->event), "%s", c->sampled->name);
 }
 
 static int make_cells(struct collector *c, const struct sampler_count *counts, size_t n,
@@ -180,7 +198,29 @@ static int make_cells(struct collector *c, const struct sampler_count *counts, s
 	for (size_t i = 0; i < n; i++)
 		procinfo_seen(c->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec_id);
 	for (size_t i = 0; !err && i < n; i++)
-		err = make_cell(c, &counts[i], health->time, &c->cells[(*made)++], health);
+		if (!(counts[i].key.cpu & COUNT_WAIT))
+			err = make_cell(c, &counts[i], health->time, &c->cells[(*made)++], health);
+	return err;
+}
+
+/* Adds the time of threads, if they are followed. */
+static int add_waits(struct collector *c, const struct sampler_count *counts, size_t n, bool last,
+		     struct profile_health *health, size_t *made)
+{
+	const struct profile_cell *cells;
+	size_t ncells;
+	int err;
+
+	if (!sampler_waits(c->sampler))
+		return 0;
+	err = threadbook_take(c->threads, c->sampler, counts, n, health->time, last, &cells,
+			      &ncells);
+	threadbook_costs(c->threads, c->sampler, health);
+	if (!err)
+		err = GROW_TO(c->cells, *made + ncells, c->cells_room, SIZE_MAX);
+	if (!err && ncells)
+		memcpy(c->cells + *made, cells, ncells * sizeof(*cells));
+	*made += err ? 0 : ncells;
 	return err;
 }
 
@@ -197,7 +237,7 @@ static void count_lines(struct collector *c, const struct sampler_count *counts,
 	for (size_t i = 0; i < n && !err; i += step) {
 		const struct count_key *key = &counts[i].key;
 
-		if (key->user)
+		if (key->user && !(key->cpu & COUNT_WAIT))
 			err = stackcache_count_lines(c->stacks, key->user, counts[i].value.count);
 	}
 	profile_unlock(c->profile);
@@ -264,18 +304,20 @@ static uint64_t clock_at(uint64_t time)
 static int collect(struct collector *c, bool last)
 {
 	char text[320];
-	struct profile_health health = {.time = source_now(),
-					.counts_max = sampler_counts_max(c->sampler)};
+	struct profile_health health = {.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
 	size_t ncounts = 0, ncells = 0, nuse;
-	uint64_t until = names_until(c, health.time, last);
+	uint64_t until;
 	int err;
 
+	if (last)
+		sampler_stop(c->sampler);
+	health.time = source_now();
+	until = names_until(c, health.time, last);
+	snprintf(health.event, sizeof(health.event), "%s", c->sampled->name);
 	health.clock = clock_at(health.time);
 	if (until)
 		resolver_wait_until(c->resolver, until);
-	if (last)
-		sampler_stop(c->sampler);
 	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
 	/* At once: naming new stacks may take seconds. */
 	accounting_read(&c->books, c->sampler);
@@ -283,6 +325,8 @@ static int collect(struct collector *c, bool last)
 	resolver_look(c->resolver);
 	if (!err)
 		err = make_cells(c, counts, ncounts, &health, &ncells);
+	if (!err)
+		err = add_waits(c, counts, ncounts, last, &health, &ncells);
 	if (!err)
 		err = procinfo_update(c->procs, health.time);
 	health.counts_used = (unsigned int)ncounts;
@@ -298,6 +342,7 @@ static int collect(struct collector *c, bool last)
 			(void)profile_cpu_use(c->profile, c->use, nuse);
 		profile_unlock(c->profile);
 	}
+	threadbook_release(c->threads);
 	/* For the tree of processes; without it a row only has no parent. */
 	if (c->annotator)
 		(void)procinfo_parents(c->procs, health.time);

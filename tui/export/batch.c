@@ -16,6 +16,7 @@
 #include "tui/profile/board.h"
 #include "tui/profile/language.h"
 #include "tui/profile/reasons.h"
+#include "tui/profile/units.h"
 #include "tui/export/folded.h"
 #include "tui/query/query.h"
 #include "tui/util/share.h"
@@ -79,6 +80,18 @@ static void write_ticks(FILE *to, const struct profile_health *health)
 			    "kernel.perf_event_max_sample_rate\n");
 }
 
+/* What following threads costs, and what was left out for that. */
+static void write_waits(FILE *to, const struct profile_health *health)
+{
+	if (!health->waits)
+		return;
+	fprintf(to,
+		"waits of threads followed: %.2f %% of a CPU, %" PRIu64 " stacks taken, %" PRIu64
+		" thinned out, %" PRIu64 " long ones without a stack, %" PRIu64 " lost\n",
+		percent_of(health->wait_ns, health->elapsed), health->wait_walks,
+		health->wait_thinned, health->wait_untaken, health->wait_lost);
+}
+
 static void write_head(FILE *to, const struct profile_health *health)
 {
 	double seconds = (double)health->elapsed / 1e9;
@@ -96,6 +109,7 @@ static void write_head(FILE *to, const struct profile_health *health)
 	fprintf(to, "%.1f a second; ", seconds > 0 ? (double)health->samples / seconds : 0);
 	write_losses(to, health);
 	write_ticks(to, health);
+	write_waits(to, health);
 	if (health->filtering && !health->nattached && health->samples)
 		fprintf(to,
 			"the chosen processes have ended, %" PRIu64 " samples of others left out\n",
@@ -162,14 +176,57 @@ static int by_self(const void *a, const void *b, void *profile)
 		       ?: ORDER(y->total, x->total) ?: by_func(profile, x->func, y->func);
 }
 
+/* A time of threads. */
+static const char *span_text(uint64_t us, char *to, size_t size)
+{
+	units_time(us, to, size);
+	return to;
+}
+
+/* Where the time of the threads of each process went. */
+static int write_times(FILE *to, const struct profile *p, const struct query *q,
+		       const struct proc_row *rows, size_t count)
+{
+	char command[256], all[24];
+	struct time_row *times;
+	size_t ntimes;
+	int err = query_times(p, q, &times, &ntimes);
+
+	if (err)
+		return err;
+	fprintf(to, "\n%8s %10s  %s\n", "PID", "TIME",
+		"COMMAND, and where the time of its threads went");
+	for (size_t i = 0; i < count && i < PROCS_SHOWN; i++) {
+		const struct profile_proc *proc = query_proc(p, rows[i].proc);
+		const struct time_row *row = time_row_find(times, ntimes, rows[i].proc, 0);
+
+		fprintf(to, "%8d %10s  %s%s\n%21s", (int)proc->pid,
+			row ? span_text(row->all, all, sizeof(all)) : "-",
+			clean(command, sizeof(command), proc->cmdline),
+			proc->exited ? " (exited)" : "", "");
+		for (int cause = 0; row && cause < WAIT_CAUSES; cause++)
+			if (row->us[cause])
+				fprintf(to, " %s %.1f %%", wait_text((enum wait_cause)cause)->name,
+					percent_of(row->us[cause], row->all));
+		fprintf(to, "\n");
+	}
+	if (!count)
+		fprintf(to, "         no thread has waited\n");
+	if (count > PROCS_SHOWN)
+		fprintf(to, "         and %zu more\n", count - PROCS_SHOWN);
+	free(times);
+	return 0;
+}
+
 static void write_procs(FILE *to, const struct profile *p, const struct profile_health *health,
 			const struct proc_row *rows, size_t count)
 {
 	char user[32], command[256];
 
 	fprintf(to, "\n%8s %-12s %6s %8s %8s %10s  %s\n", "PID", "USER",
-		profile_is_time(health) ? "CPU%" : "SMP%", "SAMPLES", "KERNEL%", "COMPLETE%",
-		"COMMAND");
+		profile_is_time(health) ? "CPU%" : "SMP%",
+		units_are_samples(health, MEASURE_CPU) ? "SAMPLES" : "EVENTS", "KERNEL%",
+		"COMPLETE%", "COMMAND");
 	for (size_t i = 0; i < count && i < PROCS_SHOWN; i++) {
 		const struct profile_proc *proc = query_proc(p, rows[i].proc);
 		char complete[16] = "-";
@@ -194,26 +251,34 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 		       const struct proc_row *row)
 {
 	const struct profile_proc *proc = query_proc(p, row->proc);
-	char comm[32], name[512], module[128];
+	char comm[32], name[512], module[128], amount[48];
+	struct profile_health health;
 	struct query one = *q;
 	struct func_row *rows;
 	size_t count;
 	int err;
 
+	query_health_sum(p, q->span, &health);
+	units_amount(&health, q->measure, row->samples, amount, sizeof(amount));
 	one.proc = row->proc;
 	err = query_funcs(p, &one, &rows, &count);
 	if (err)
 		return err;
 	qsort_r(rows, count, sizeof(*rows), by_self, (void *)p);
-	fprintf(to, "\nHottest functions of %s, PID %d (%% of its %" PRIu64 " sample%s)\n",
-		clean(comm, sizeof(comm), proc->comm), (int)proc->pid, row->samples,
-		row->samples == 1 ? "" : "s");
+	if (q->measure == MEASURE_CPU)
+		fprintf(to, "\nHottest functions of %s, PID %d (%% of its %s)\n",
+			clean(comm, sizeof(comm), proc->comm), (int)proc->pid, amount);
+	else
+		fprintf(to, "\nWhere %s, PID %d, %s (%% of its %s)\n",
+			clean(comm, sizeof(comm), proc->comm), (int)proc->pid,
+			q->measure == MEASURE_OFF ? "waits" : "is", amount);
 	fprintf(to, "%8s %8s  %-20s  %s\n", "SELF%", "TOTAL%", "MODULE", "FUNCTION");
-	for (size_t i = 0; i < count && i < FUNCS_SHOWN && rows[i].self; i++) {
+	for (size_t i = 0;
+	     i < count && i < FUNCS_SHOWN && (rows[i].self || q->measure != MEASURE_CPU); i++) {
 		const struct profile_func *func = query_func(p, rows[i].func);
 		const char *file = language_module(func->kind, func->module);
 		const char *language = language_mark(func->kind);
-		bool end = func->kind == FUNC_END;
+		bool end = func->kind == FUNC_END || func->kind == FUNC_WAIT;
 
 		fprintf(to, "%8.1f %8.1f  %-20s  %s%s%s%s%s%s",
 			percent_of(rows[i].self, row->samples),
@@ -291,7 +356,7 @@ static size_t ended_merge(struct batch_ended *list, size_t count)
 
 static int write_reasons(FILE *to, const struct profile *p, const struct query *q)
 {
-	char comm[32], name[256];
+	char comm[32], name[256], amount[24];
 	struct batch_ended *list = NULL;
 	size_t count;
 	int err = ended_read(p, q, &list, &count);
@@ -299,13 +364,17 @@ static int write_reasons(FILE *to, const struct profile *p, const struct query *
 	if (!err && count) {
 		count = ended_merge(list, count);
 		qsort_r(list, count, sizeof(*list), by_ended, (void *)p);
-		fprintf(to, "\nWhy stacks are not complete\n%8s %8s %-16s %s\n", "SAMPLES", "PID",
-			"PROCESS", "REASON");
+		fprintf(to, "\nWhy stacks are not complete\n%8s %8s %-16s %s\n",
+			q->measure == MEASURE_CPU ? "SAMPLES" : "TIME", "PID", "PROCESS", "REASON");
 	}
 	for (size_t i = 0; i < count && i < REASONS_SHOWN && !err; i++) {
 		const struct profile_proc *proc = query_proc(p, list[i].proc);
 
-		fprintf(to, "%8" PRIu64 " %8d %-16s %s\n", list[i].samples, (int)proc->pid,
+		if (q->measure == MEASURE_CPU)
+			snprintf(amount, sizeof(amount), "%" PRIu64, list[i].samples);
+		else
+			units_time(list[i].samples, amount, sizeof(amount));
+		fprintf(to, "%8s %8d %-16s %s\n", amount, (int)proc->pid,
 			clean(comm, sizeof(comm), proc->comm),
 			clean(name, sizeof(name), query_func(p, list[i].func)->name));
 	}
@@ -378,8 +447,11 @@ static int write_report(FILE *to, const struct profile *p, const struct query *q
 	qsort_r(rows, count, sizeof(*rows), by_samples, (void *)p);
 	query_health_sum(p, q->span, &health);
 	write_head(to, &health);
-	write_procs(to, p, &health, rows, count);
-	if (health.by_cpu)
+	if (q->measure == MEASURE_CPU)
+		write_procs(to, p, &health, rows, count);
+	else
+		err = write_times(to, p, q, rows, count);
+	if (health.by_cpu && q->measure == MEASURE_CPU)
 		err = write_cpus(to, p, q);
 	for (size_t i = 0; i < count && i < PROCS_FUNCS && rows[i].samples && !err; i++)
 		err = write_funcs(to, p, q, &rows[i]);

@@ -29,7 +29,8 @@
 	X(PERL, "Perl", "lightblue")                                                               \
 	X(RUBY, "Ruby", "lightred")                                                                \
 	X(JS, "JavaScript", "magenta")                                                             \
-	X(JAVA, "Java", "brown")
+	X(JAVA, "Java", "brown")                                                                   \
+	X(WAITS, "Waits", "lightgreen") /* the last one: only where there are waits */
 
 enum category {
 #define CATEGORY_ENUM(id, name, color) CATEGORY_##id,
@@ -62,7 +63,9 @@ static const enum category categories[] = {
 	[FUNC_END] = CATEGORY_END,	 [FUNC_EVAL] = CATEGORY_USER,
 	[FUNC_PYTHON] = CATEGORY_PYTHON, [FUNC_PHP] = CATEGORY_PHP,
 	[FUNC_PERL] = CATEGORY_PERL,	 [FUNC_RUBY] = CATEGORY_RUBY,
-	[FUNC_JS] = CATEGORY_JS,	 [FUNC_JAVA] = CATEGORY_JAVA};
+	[FUNC_JS] = CATEGORY_JS,	 [FUNC_JAVA] = CATEGORY_JAVA,
+	[FUNC_WAIT] = CATEGORY_WAITS,	 [FUNC_TIME] = CATEGORY_WAITS,
+	[FUNC_LOCK] = CATEGORY_WAITS,	 [FUNC_WAKER] = CATEGORY_WAITS};
 
 static double milliseconds(uint64_t ns)
 {
@@ -154,6 +157,31 @@ static void write_category(struct firefox_writer *w, uint32_t i, uint32_t func)
 	fprintf(w->to, "%s%d", i ? "," : "", (int)categories[w->c->funcs[func].kind]);
 }
 
+/* Of a wait, milliseconds. Then Firefox has no column for how many there were, and takes no notice
+ * of another one. */
+static void write_weights(struct firefox_writer *w, const struct export_model_sample *samples,
+			  size_t count)
+{
+	const enum export_unit unit = export_model_unit(w->c);
+
+	fputs("],\"weight\":[", w->to);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = export_model_value(w->c, &samples[i]);
+
+		if (unit == EXPORT_TIME)
+			fprintf(w->to, "%s%" PRIu64 ".%03u", i ? "," : "", value / 1000,
+				(unsigned int)(value % 1000));
+		else
+			fprintf(w->to, "%s%" PRIu64, i ? "," : "", value);
+	}
+	if (unit != EXPORT_SAMPLES)
+		fputs("],\"count\":[", w->to);
+	for (size_t i = 0; i < count && unit != EXPORT_SAMPLES; i++)
+		fprintf(w->to, "%s%" PRIu64, i ? "," : "", (uint64_t)samples[i].count);
+	fprintf(w->to, "],\"weightType\":\"%s\",\"length\":%zu},\n",
+		unit == EXPORT_TIME ? "tracing-ms" : "samples", count);
+}
+
 static void write_samples(struct firefox_writer *w, const struct export_model_sample *samples,
 			  size_t count)
 {
@@ -181,10 +209,7 @@ static void write_samples(struct firefox_writer *w, const struct export_model_sa
 				milliseconds(begin) + milliseconds(slice->elapsed) *
 							      (double)(k - i) / (double)(end - i));
 	}
-	fputs("],\"weight\":[", w->to);
-	for (i = 0; i < count; i++)
-		fprintf(w->to, "%s%" PRIu64, i ? "," : "", (uint64_t)samples[i].count);
-	fprintf(w->to, "],\"weightType\":\"samples\",\"length\":%zu},\n", count);
+	write_weights(w, samples, count);
 }
 
 static void write_frames(struct firefox_writer *w)
@@ -341,7 +366,9 @@ static void write_meta(struct firefox_writer *w)
 		h->frequency ? 1000.0 / h->frequency : 1,
 		w->c->nslices ? milliseconds(w->c->slices[0].time) : 0, GECKO_VERSION,
 		FORMAT_VERSION, h->ncpus);
-	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list) &&
+			   (i != CATEGORY_WAITS || w->c->measure != MEASURE_CPU);
+	     i++)
 		fprintf(w->to, "%s{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
 			i ? "," : "", list[i].name, list[i].color);
 	fputs("]},\n", w->to);

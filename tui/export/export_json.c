@@ -25,6 +25,14 @@ static void write_time(FILE *to, uint64_t ns)
 		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ns / 1000000u % 1000));
 }
 
+/* What weights are in. */
+static const char *unit_of(const struct export_model *c)
+{
+	if (c->measure != MEASURE_CPU || profile_is_time(&c->health))
+		return "microseconds";
+	return c->health.counted ? c->health.event : "samples";
+}
+
 static void write_head(FILE *to, const struct export_model *c)
 {
 	static const char *const losses[LOSS_COUNT] = {
@@ -61,10 +69,21 @@ static void write_head(FILE *to, const struct export_model *c)
 		fprintf(to, "%s\"%s\":%" PRIu64, separator, losses[i], h->loss[i]);
 		separator = ",";
 	}
-	fputc('}', to);
+	fprintf(to, "},\"measure\":\"%s\",\"weight\":%" PRIu64, measure_name(c->measure),
+		c->weight);
+	json_string(to, ",\"unit\":", unit_of(c));
+	if (h->waits)
+		fprintf(to,
+			",\"waits\":{\"walks\":%" PRIu64 ",\"thinned\":%" PRIu64
+			",\"untaken\":%" PRIu64 ",\"lost\":%" PRIu64 "}",
+			h->wait_walks, h->wait_thinned, h->wait_untaken, h->wait_lost);
 }
 
-static void write_procs(FILE *to, const struct export_model *c, const uint64_t *samples)
+struct json_sum {
+	uint64_t count, weight;
+};
+
+static void write_procs(FILE *to, const struct export_model *c, const struct json_sum *sums)
 {
 	fputs(",\"processes\":[", to);
 	for (uint32_t i = 0; i < c->nprocs; i++) {
@@ -74,8 +93,11 @@ static void write_procs(FILE *to, const struct export_model *c, const uint64_t *
 		json_string(to, "", export_model_text(c, proc->comm));
 		json_string(to, ",\"user\":", export_model_text(c, proc->user));
 		json_string(to, ",\"command\":", export_model_text(c, proc->command));
-		fprintf(to, ",\"threads\":%u,\"exited\":%s,\"samples\":%" PRIu64 "}",
-			proc->nthreads, proc->exited ? "true" : "false", samples[i]);
+		fprintf(to,
+			",\"threads\":%u,\"exited\":%s,\"samples\":%" PRIu64 ",\"weight\":%" PRIu64
+			"}",
+			proc->nthreads, proc->exited ? "true" : "false", sums[i].count,
+			sums[i].weight);
 	}
 	fputc(']', to);
 }
@@ -97,10 +119,12 @@ static void write_threads(FILE *to, const struct export_model *c)
 static void write_funcs(FILE *to, const struct export_model *c, const struct export_model_sum *sums)
 {
 	static const char *const kinds[] = {
-		[FUNC_USER] = "user",	  [FUNC_KERNEL] = "kernel", [FUNC_INLINE] = "inline",
-		[FUNC_JIT] = "jit",	  [FUNC_END] = "end",	    [FUNC_EVAL] = "eval",
-		[FUNC_PYTHON] = "python", [FUNC_PHP] = "php",	    [FUNC_PERL] = "perl",
-		[FUNC_RUBY] = "ruby",	  [FUNC_JS] = "js",	    [FUNC_JAVA] = "java"};
+		[FUNC_USER] = "user",	[FUNC_KERNEL] = "kernel", [FUNC_INLINE] = "inline",
+		[FUNC_JIT] = "jit",	[FUNC_END] = "end",	  [FUNC_EVAL] = "eval",
+		[FUNC_WAIT] = "wait",	[FUNC_TIME] = "time",	  [FUNC_LOCK] = "lock",
+		[FUNC_WAKER] = "waker", [FUNC_PYTHON] = "python", [FUNC_PHP] = "php",
+		[FUNC_PERL] = "perl",	[FUNC_RUBY] = "ruby",	  [FUNC_JS] = "js",
+		[FUNC_JAVA] = "java"};
 
 	fputs(",\"functions\":[", to);
 	for (uint32_t i = 0; i < c->nfuncs; i++) {
@@ -109,8 +133,11 @@ static void write_funcs(FILE *to, const struct export_model *c, const struct exp
 		fprintf(to, "%s{\"name\":", i ? "," : "");
 		json_string(to, "", export_model_text(c, func->name));
 		json_string(to, ",\"module\":", export_model_text(c, func->module));
-		fprintf(to, ",\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64,
-			kinds[func->kind], sums[i].self, sums[i].total);
+		fprintf(to,
+			",\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64
+			",\"self_weight\":%" PRIu64 ",\"total_weight\":%" PRIu64,
+			kinds[func->kind], sums[i].self, sums[i].total, sums[i].self_weight,
+			sums[i].total_weight);
 		if (func->file != EXPORT_MODEL_NONE) {
 			json_string(to, ",\"file\":", export_model_text(c, c->files[func->file]));
 			if (func->line)
@@ -132,8 +159,10 @@ static int write_stacks(FILE *to, const struct export_model *c)
 		const struct export_model_sample *sample = &c->samples[i];
 		uint32_t n = export_model_frames(c, sample->node, frames);
 
-		fprintf(to, "%s{\"process\":%u,\"thread\":%u,\"count\":%" PRIu64, i ? "," : "",
-			sample->proc, sample->tid, (uint64_t)sample->count);
+		fprintf(to,
+			"%s{\"process\":%u,\"thread\":%u,\"count\":%" PRIu64 ",\"weight\":%" PRIu64,
+			i ? "," : "", sample->proc, sample->tid, (uint64_t)sample->count,
+			sample->weight);
 		if (sample->cpu)
 			fprintf(to, ",\"cpu\":%u", (unsigned int)sample->cpu - 1);
 		fputs(",\"frames\":[", to);
@@ -149,19 +178,21 @@ static int write_stacks(FILE *to, const struct export_model *c)
 int export_json(FILE *to, const struct export_model *c)
 {
 	struct export_model_sum *sums = export_model_sums(c);
-	uint64_t *samples = calloc((size_t)c->nprocs + 1, sizeof(*samples));
+	struct json_sum *procs = calloc((size_t)c->nprocs + 1, sizeof(*procs));
 	int err = -ENOMEM;
 
-	if (sums && samples) {
-		for (size_t i = 0; i < c->nsamples; i++)
-			samples[c->samples[i].proc] += c->samples[i].count;
+	if (sums && procs) {
+		for (size_t i = 0; i < c->nsamples; i++) {
+			procs[c->samples[i].proc].count += c->samples[i].count;
+			procs[c->samples[i].proc].weight += c->samples[i].weight;
+		}
 		write_head(to, c);
-		write_procs(to, c, samples);
+		write_procs(to, c, procs);
 		write_threads(to, c);
 		write_funcs(to, c, sums);
 		err = write_stacks(to, c);
 	}
-	free(samples);
+	free(procs);
 	free(sums);
 	return err;
 }

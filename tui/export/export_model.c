@@ -349,8 +349,10 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 		return -ENOMEM;
 	c->samples[c->nsamples++] = (struct export_model_sample){
 		a->slice,	(uint32_t)proc, c->merged_threads ? 0 : cell->tid,
-		(uint32_t)node, cell->count,	c->merged_threads ? 0 : cell->cpu};
+		(uint32_t)node, cell->count,	c->merged_threads ? 0 : cell->cpu,
+		cell->weight};
 	c->count += cell->count;
+	c->weight += cell->weight;
 	return 0;
 }
 
@@ -374,19 +376,21 @@ static size_t samples_merge(struct export_model_sample *samples, size_t count)
 	if (count)
 		qsort(samples, count, sizeof(*samples), by_key);
 	for (size_t i = 0; i < count; i++) {
-		if (n && !by_key(&samples[n - 1], &samples[i]))
+		if (n && !by_key(&samples[n - 1], &samples[i])) {
 			samples[n - 1].count += samples[i].count;
-		else
+			samples[n - 1].weight += samples[i].weight;
+		} else {
 			samples[n++] = samples[i];
+		}
 	}
 	return n;
 }
 
-static int by_count(const void *a, const void *b)
+static int by_value(const void *a, const void *b, void *model)
 {
 	const struct export_model_sample *x = a, *y = b;
 
-	return ORDER(y->count, x->count);
+	return ORDER(export_model_value(model, y), export_model_value(model, x));
 }
 
 /* What is left is a sample for each process, at worst. */
@@ -396,7 +400,7 @@ static int fold_rarest(struct export_model *c)
 
 	if (node < 0)
 		return (int)node;
-	qsort(c->samples, c->nsamples, sizeof(*c->samples), by_count);
+	qsort_r(c->samples, c->nsamples, sizeof(*c->samples), by_value, c);
 	for (size_t i = EXPORT_MODEL_SAMPLES_MAX / 4; i < c->nsamples; i++)
 		c->samples[i].node = (uint32_t)node;
 	c->nsamples = samples_merge(c->samples, c->nsamples);
@@ -487,7 +491,8 @@ static int add_builds(struct export_model *c, const struct profile *p)
 
 int export_model_add(struct export_model *c, const struct profile *p, const struct query *q)
 {
-	struct export_model_adder adder = {.c = c, .p = p, .q = q};
+	struct query both = *q;
+	struct export_model_adder adder = {.c = c, .p = p, .q = &both};
 	struct profile_health health;
 	int err;
 
@@ -499,8 +504,10 @@ int export_model_add(struct export_model *c, const struct profile *p, const stru
 	if (err)
 		return err;
 	profile_health_add(&c->health, &health);
+	c->measure = q->measure;
+	both.both = true;
 	adder.slice = c->nslices - 1;
-	err = query_cells(p, q, add_cell, &adder);
+	err = query_cells(p, &both, add_cell, &adder);
 	free(adder.stacks);
 	if (!err)
 		err = add_builds(c, p);
@@ -551,8 +558,10 @@ struct export_model_sum *export_model_sums(const struct export_model *c)
 	for (size_t i = 0; sums && seen && i < c->nsamples; i++) {
 		const struct export_model_sample *sample = &c->samples[i];
 
-		if (sample->node != EXPORT_MODEL_NONE)
+		if (sample->node != EXPORT_MODEL_NONE) {
 			sums[c->nodes[sample->node].func].self += sample->count;
+			sums[c->nodes[sample->node].func].self_weight += sample->weight;
+		}
 		for (uint32_t n = sample->node; n != EXPORT_MODEL_NONE; n = c->nodes[n].parent) {
 			uint32_t func = c->nodes[n].func;
 
@@ -560,6 +569,7 @@ struct export_model_sum *export_model_sums(const struct export_model *c)
 				continue;
 			seen[func] = i + 1;
 			sums[func].total += sample->count;
+			sums[func].total_weight += sample->weight;
 		}
 	}
 	if (!seen) {

@@ -76,6 +76,7 @@ struct export_model_sample {
 	uint32_t node; /* EXPORT_MODEL_NONE: the stack is unknown */
 	uint64_t count : 48;
 	uint64_t cpu : 16; /* + 1; 0: not known */
+	uint64_t weight;   /* see struct profile_cell */
 };
 
 struct export_model_slice {
@@ -103,7 +104,9 @@ struct export_model {
 	uint32_t nslices, slices_room;
 	struct idtable func_index, module_index, node_index, proc_index, thread_index, file_index;
 	struct profile_health health; /* sums, see profile.h */
-	uint64_t count;		      /* of all samples */
+	enum measure measure;	      /* of the query */
+	uint64_t count;		      /* of all samples, or waits */
+	uint64_t weight;	      /* likewise */
 	uint64_t clocks_apart;	      /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
 	uint32_t per_slice;	      /* slices of the profile that make one here */
 	uint32_t in_slice;	      /* how many of them are in the last one so far */
@@ -121,6 +124,26 @@ int export_model_add(struct export_model *c, const struct profile *p, const stru
 static inline const char *export_model_text(const struct export_model *c, size_t at)
 {
 	return c->pool.text + at;
+}
+
+/* What shares and widths are of. */
+enum export_unit {
+	EXPORT_SAMPLES, /* counts: of a clock, or all that is known */
+	EXPORT_EVENTS,	/* weights: how often the event happened */
+	EXPORT_TIME,	/* weights: us of waits, or of these and of CPUs */
+};
+
+static inline enum export_unit export_model_unit(const struct export_model *c)
+{
+	if (c->measure != MEASURE_CPU)
+		return EXPORT_TIME;
+	return profile_is_time(&c->health) || !c->health.counted ? EXPORT_SAMPLES : EXPORT_EVENTS;
+}
+
+static inline uint64_t export_model_value(const struct export_model *c,
+					  const struct export_model_sample *sample)
+{
+	return export_model_unit(c) == EXPORT_SAMPLES ? sample->count : sample->weight;
 }
 
 /* NULL: it has no name of its own. */
@@ -162,6 +185,7 @@ uint32_t export_model_caller(const struct export_model *c, uint32_t node);
 struct export_model_sum {
 	uint64_t self;	/* samples with the function as the innermost frame */
 	uint64_t total; /* and with it at all, recursion counted once */
+	uint64_t self_weight, total_weight;
 };
 
 /* One for each function, in an array that the caller frees. NULL: no memory. */

@@ -2,7 +2,9 @@
 /*
  * The text of `perf script`, which many tools read (stackcollapse-perf.pl, Firefox Profiler,
  * speedscope, FlameScope). Some of them count records and some add up periods, so each sample is a
- * record of its own, with a period of 1.
+ * record of its own, with a period of 1. Where samples stand for events, or for time, their periods
+ * do, of time in nanoseconds, as perf has it. There may be a million short waits of one stack in a
+ * second, so only WAITS_MAX of them have a record of their own; periods are right all the same.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +12,8 @@
 #include "symbols/base/text.h"
 #include "tui/export/export_model.h"
 #include "tui/export/export_priv.h"
+
+#define WAITS_MAX 1000u
 
 /*
  * Readers take the first number behind blanks as the PID, so a name with blanks in it must not look
@@ -60,19 +64,37 @@ static void write_frames(FILE *to, const struct export_model *c, uint32_t node)
 	fputc('\n', to);
 }
 
+/* Periods of a sample's records, together. */
+static uint64_t period_sum(const struct export_model *c, const struct export_model_sample *sample)
+{
+	uint64_t value = export_model_value(c, sample);
+
+	return export_model_unit(c) == EXPORT_TIME ? 1000 * value : value;
+}
+
+/* No period is 0. */
+static uint64_t records_of(const struct export_model *c, const struct export_model_sample *sample)
+{
+	uint64_t n = sample->count, sum = period_sum(c, sample);
+
+	if (export_model_unit(c) == EXPORT_TIME && n > WAITS_MAX)
+		n = WAITS_MAX;
+	return n > sum ? sum : n;
+}
+
 static void write_sample(FILE *to, const struct export_model *c,
-			 const struct export_model_sample *sample, uint64_t time)
+			 const struct export_model_sample *sample, uint64_t period, uint64_t time)
 {
 	const struct export_model_proc *proc = &c->procs[sample->proc];
 	char comm[32], cpu[16] = "";
 
 	if (sample->cpu)
 		snprintf(cpu, sizeof(cpu), " [%03u]", (unsigned int)sample->cpu - 1);
-	fprintf(to, "%-16s %d/%u%s %5" PRIu64 ".%06u: %10d %s:\n",
+	fprintf(to, "%-16s %d/%u%s %5" PRIu64 ".%06u: %10" PRIu64 " %s:\n",
 		perf_comm(comm, sizeof(comm), export_model_thread(c, sample->proc, sample->tid)),
 		(int)proc->pid, sample->tid ? sample->tid : (uint32_t)proc->pid, cpu,
-		time / 1000000000u, (unsigned int)(time / 1000 % 1000000), 1,
-		*c->health.event ? c->health.event : "samples");
+		time / 1000000000u, (unsigned int)(time / 1000 % 1000000), period,
+		export_counted(c));
 	write_frames(to, c, sample->node);
 }
 
@@ -84,12 +106,16 @@ static void write_slice(FILE *to, const struct export_model *c,
 	uint64_t whole = 0, n = 0;
 
 	for (size_t i = 0; i < count; i++)
-		whole += samples[i].count;
-	for (size_t i = 0; i < count; i++)
-		for (uint64_t k = 0; k < samples[i].count && !ferror(to); k++, n++)
-			write_sample(to, c, &samples[i],
+		whole += records_of(c, &samples[i]);
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t records = records_of(c, &samples[i]),
+			       sum = period_sum(c, &samples[i]);
+
+		for (uint64_t k = 0; k < records && !ferror(to); k++, n++)
+			write_sample(to, c, &samples[i], sum / records + (k < sum % records),
 				     slice->time + (uint64_t)((double)slice->elapsed * (double)n /
 							      (double)whole));
+	}
 }
 
 int export_perf(FILE *to, const struct export_model *c)

@@ -53,7 +53,7 @@ enum {
 };
 
 /* The string table begins with these; then come modules, their build-ids, functions, processes,
- * threads, source files and numbers of CPUs. */
+ * threads, source files, numbers of CPUs, and of what is no sample of a clock the two types. */
 #define STRINGS(X)                                                                                 \
 	X(EMPTY, "")                                                                               \
 	X(SAMPLES, "samples")                                                                      \
@@ -80,6 +80,7 @@ struct pprof_writer {
 	z_stream z;
 	struct outbytes message, part, packed;
 	uint64_t period;
+	enum export_unit unit;
 };
 
 /* --- protocol buffers ------------------------------------------------------------------------ */
@@ -179,6 +180,17 @@ static uint64_t string_file(const struct pprof_writer *w, uint32_t file)
 	return string_comm(w, w->c->nprocs) + w->c->nthreads + file;
 }
 
+/* What is counted, and what was counted of that. */
+static uint64_t string_counted(const struct pprof_writer *w)
+{
+	return string_file(w, w->c->nfiles) + w->ncpus;
+}
+
+static uint64_t string_events(const struct pprof_writer *w)
+{
+	return string_counted(w) + 1;
+}
+
 static int write_strings(struct pprof_writer *w)
 {
 	static const char *const fixed[] = {
@@ -208,6 +220,11 @@ static int write_strings(struct pprof_writer *w)
 		snprintf(name, sizeof(name), "%u", i);
 		err = emit_string(w, name);
 	}
+	if (!err && w->unit != EXPORT_SAMPLES)
+		err = emit_string(w, export_counted(c));
+	/* As type of both, "waits and samples" would be too long. */
+	if (!err && w->unit != EXPORT_SAMPLES)
+		err = emit_string(w, c->measure == MEASURE_OFF ? "waits" : "samples");
 	return err;
 }
 
@@ -220,8 +237,15 @@ static int write_type(struct pprof_writer *w, unsigned int field, uint64_t type,
 
 static int write_types(struct pprof_writer *w)
 {
-	int err = write_type(w, PROFILE_SAMPLE_TYPE, STRING_SAMPLES, STRING_COUNT);
+	int err;
 
+	if (w->unit != EXPORT_SAMPLES) {
+		err = write_type(w, PROFILE_SAMPLE_TYPE, string_events(w), STRING_COUNT);
+		return err ? err
+			   : write_type(w, PROFILE_SAMPLE_TYPE, string_counted(w),
+					w->unit == EXPORT_TIME ? STRING_NANOSECONDS : STRING_COUNT);
+	}
+	err = write_type(w, PROFILE_SAMPLE_TYPE, STRING_SAMPLES, STRING_COUNT);
 	if (!err && w->period)
 		err = write_type(w, PROFILE_SAMPLE_TYPE, STRING_CPU, STRING_NANOSECONDS);
 	if (!err && w->period)
@@ -239,7 +263,10 @@ static int write_numbers(struct pprof_writer *w)
 	put_number(&m, PROFILE_TIME, c->nslices ? c->slices[0].time : 0);
 	put_number(&m, PROFILE_DURATION, c->health.elapsed);
 	put_number(&m, PROFILE_PERIOD, w->period);
-	put_number(&m, PROFILE_DEFAULT_TYPE, w->period ? STRING_CPU : STRING_SAMPLES);
+	put_number(&m, PROFILE_DEFAULT_TYPE,
+		   w->unit != EXPORT_SAMPLES ? string_counted(w)
+		   : w->period		     ? STRING_CPU
+					     : STRING_SAMPLES);
 	err = m.failed ? -ENOMEM : deflate_all(w, m.data, m.size, Z_NO_FLUSH);
 	free(m.data);
 	return err;
@@ -320,6 +347,9 @@ static int write_sample(struct pprof_writer *w, const struct export_model_sample
 	bytes_put_number(&w->packed, sample->count);
 	if (w->period)
 		bytes_put_number(&w->packed, sample->count * w->period);
+	else if (w->unit != EXPORT_SAMPLES)
+		bytes_put_number(&w->packed,
+				 w->unit == EXPORT_TIME ? 1000 * sample->weight : sample->weight);
 	put_part(&w->message, SAMPLE_VALUE, &w->packed);
 	put_label(w, STRING_COMM, string_comm(w, sample->proc), 0);
 	put_label(w, STRING_PID, 0, (uint64_t)c->procs[sample->proc].pid);
@@ -350,9 +380,10 @@ int export_pprof(FILE *to, const struct export_model *c)
 	static int (*const parts[])(struct pprof_writer * w) = {
 		write_strings,	 write_types,	write_mappings, write_funcs,
 		write_locations, write_samples, write_numbers};
-	struct pprof_writer w = {.to = to, .c = c, .period = export_period(c)};
+	struct pprof_writer w = {.to = to, .c = c, .unit = export_model_unit(c)};
 	int err = export_model_places_find(&w.places, c);
 
+	w.period = w.unit == EXPORT_SAMPLES ? export_period(c) : 0;
 	for (size_t i = 0; i < c->nsamples; i++)
 		if (c->samples[i].cpu > w.ncpus)
 			w.ncpus = c->samples[i].cpu;

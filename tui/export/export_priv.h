@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tui/export/export_model.h"
 #include "tui/profile/profile.h"
 
-struct export_model;
 struct flametree;
 struct theme;
 
@@ -31,6 +31,10 @@ int export_svg(FILE *to, const struct export_model *c, const struct theme *theme
 
 struct svg_look {
 	const char *title;
+	enum export_unit unit; /* of what was counted in the tree */
+	/* Not of samples: what is counted ("page-faults"), and how many of what these are
+	 * ("waits"); NULL: that is not told. */
+	const char *counted, *events;
 	bool flame; /* the root is below */
 	bool diff;  /* colours show how counts changed from side 1 to side 0 of the tree */
 };
@@ -47,11 +51,17 @@ void json_string(FILE *to, const char *before, const char *text);
 void xml_text(FILE *to, const char *text);
 
 /*
- * The function for formats without kinds: the reason of an end is in brackets. The longest name is
- * EXPORT_NAME_MAX - 1 bytes.
+ * The function for formats without kinds: the reason of an end or of a wait is in brackets. The
+ * longest name is EXPORT_NAME_MAX - 1 bytes.
  */
 #define EXPORT_NAME_MAX 1100
 const char *export_name(char *to, const struct export_model *c, uint32_t func);
+/* A time in a few characters: "1.23 s". */
+const char *export_span(char *to, size_t size, uint64_t us);
+/* What is counted: "page-faults", "off-cpu". */
+const char *export_counted(const struct export_model *c);
+/* What the counts of samples are of: "samples", "waits", "waits and samples". */
+const char *export_events(const struct export_model *c);
 /* Nanoseconds that a sample stands for; 0: its event is not a clock. */
 uint64_t export_period(const struct export_model *c);
 

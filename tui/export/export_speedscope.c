@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file format of speedscope (speedscope.app/file-format-schema.json): sampled profiles, one for
- * each thread, over one list of frames. Weights are samples, so that sums stay exact.
+ * each thread, over one list of frames. Weights are whole numbers, so that sums stay exact:
+ * samples, events, or microseconds of waits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +43,8 @@ static void write_profile(FILE *to, const struct export_model *c,
 	else
 		snprintf(name, sizeof(name), "%s (%d)", comm, (int)proc->pid);
 	json_string(to, "{\"type\":\"sampled\",\"name\":", name);
-	fputs(",\"unit\":\"none\",\"samples\":[", to);
+	fprintf(to, ",\"unit\":\"%s\",\"samples\":[",
+		export_model_unit(c) == EXPORT_TIME ? "microseconds" : "none");
 	for (size_t i = 0; i < count; i++) {
 		uint32_t n = export_model_frames(c, samples[i].node, frames);
 
@@ -53,8 +55,8 @@ static void write_profile(FILE *to, const struct export_model *c,
 	}
 	fputs("],\"weights\":[", to);
 	for (size_t i = 0; i < count; i++) {
-		fprintf(to, "%s%" PRIu64, i ? "," : "", (uint64_t)samples[i].count);
-		sum += samples[i].count;
+		fprintf(to, "%s%" PRIu64, i ? "," : "", export_model_value(c, &samples[i]));
+		sum += export_model_value(c, &samples[i]);
 	}
 	fprintf(to, "],\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
 }

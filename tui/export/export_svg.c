@@ -143,6 +143,23 @@ static double share(const struct svg_drawing *d, uint64_t count, int side)
 	return percent_of(count, d->tree->nodes->total[side]);
 }
 
+/* What a frame has, its share, and what it has of its own. */
+static void write_value(const struct svg_drawing *d, const struct flametree_node *node, int side)
+{
+	char total[32], self[32];
+	double percent = share(d, node->total[side], side);
+
+	if (d->look->unit == EXPORT_TIME) {
+		fprintf(d->to, "%s (%.2f %%), %s of its own",
+			export_span(total, sizeof(total), node->total[side]), percent,
+			export_span(self, sizeof(self), node->self[side]));
+		return;
+	}
+	fprintf(d->to, "%" PRIu64 " ", node->total[side]);
+	xml_text(d->to, d->look->counted ? d->look->counted : "samples");
+	fprintf(d->to, " (%.2f %%), %" PRIu64 " of its own", percent, node->self[side]);
+}
+
 static void write_title(const struct svg_drawing *d, const struct flametree_node *node)
 {
 	const struct flametree_frame *frame = &d->tree->frames[node->frame];
@@ -151,13 +168,16 @@ static void write_title(const struct svg_drawing *d, const struct flametree_node
 	xml_text(d->to, d->tree->pool.text + frame->name);
 	fputc('\n', d->to);
 	xml_text(d->to, d->tree->pool.text + frame->detail);
-	fprintf(d->to, "\n%" PRIu64 " samples (%.2f %%), %" PRIu64 " of its own", node->total[0],
-		share(d, node->total[0], 0), node->self[0]);
-	if (d->look->diff)
-		fprintf(d->to,
-			"\nbefore: %" PRIu64 " samples (%.2f %%), %" PRIu64 " of its own; %+.2f %%",
-			node->total[1], share(d, node->total[1], 1), node->self[1],
+	fputc('\n', d->to);
+	write_value(d, node, 0);
+	if (d->look->events)
+		fprintf(d->to, "; %" PRIu64 " %s", node->events, d->look->events);
+	if (d->look->diff) {
+		fputs("\nbefore: ", d->to);
+		write_value(d, node, 1);
+		fprintf(d->to, "; %+.2f %%",
 			share(d, node->total[0], 0) - share(d, node->total[1], 1));
+	}
 	fputs("</title>", d->to);
 }
 
@@ -337,7 +357,7 @@ static enum role role_of(const struct export_model *c, const struct export_model
 
 	if (func->kind == FUNC_END)
 		return ROLE_BROKEN;
-	if (func->kind == FUNC_KERNEL)
+	if (func->kind == FUNC_KERNEL || func->kind == FUNC_WAIT)
 		return ROLE_FLAME_4;
 	if (func_is_language(func->kind))
 		return ROLE_LANGUAGE;
@@ -380,26 +400,50 @@ int export_svg_samples(struct flametree *t, const struct export_model *c, int si
 			node = flametree_child(t, 0, (uint32_t)node);
 		for (uint32_t f = 0; f < n && node >= 0; f++)
 			node = flametree_child(t, (uint32_t)node, (uint32_t)known[frames[f]]);
-		if (node >= 0)
-			flametree_count(t, (uint32_t)node, side, sample->count);
-		else
+		if (node < 0) {
 			err = -ENOMEM;
+			continue;
+		}
+		flametree_count(t, (uint32_t)node, side, export_model_value(c, sample));
+		if (!side)
+			flametree_events(t, (uint32_t)node, sample->count);
 	}
 	free(frames);
 	free(known);
 	return err;
 }
 
+/* "1.23 s off-cpu in 12 waits, 2.0 s" */
+static void title_of(const struct export_model *c, char *to, size_t size)
+{
+	double seconds = (double)c->health.elapsed / 1e9;
+	char span[32];
+
+	if (export_model_unit(c) == EXPORT_TIME)
+		snprintf(to, size, "%s %s in %" PRIu64 " %s, %.1f s",
+			 export_span(span, sizeof(span), c->weight), export_counted(c), c->count,
+			 export_events(c), seconds);
+	else if (export_model_unit(c) == EXPORT_EVENTS)
+		snprintf(to, size, "%" PRIu64 " %s by %" PRIu64 " samples, %.1f s", c->weight,
+			 export_counted(c), c->count, seconds);
+	else
+		snprintf(to, size, "%" PRIu64 " samples of %s, %.1f s", c->count,
+			 *c->health.event ? c->health.event : "nothing", seconds);
+}
+
 int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool flame)
 {
 	struct flametree tree;
-	struct svg_look look = {.flame = flame};
+	struct svg_look look = {.flame = flame, .unit = export_model_unit(c)};
 	char title[160];
 	int err = flametree_new(&tree, "all");
 
-	snprintf(title, sizeof(title), "%" PRIu64 " samples of %s, %.1f s", c->count,
-		 *c->health.event ? c->health.event : "nothing", (double)c->health.elapsed / 1e9);
+	title_of(c, title, sizeof(title));
 	look.title = title;
+	if (look.unit != EXPORT_SAMPLES) {
+		look.counted = export_counted(c);
+		look.events = export_events(c);
+	}
 	if (!err)
 		err = export_svg_samples(&tree, c, 0, false);
 	if (!err)

@@ -5,6 +5,7 @@
  */
 #include "tui/export/export_priv.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "symbols/base/text.h"
@@ -61,11 +62,36 @@ void xml_text(FILE *to, const char *text)
 const char *export_name(char *to, const struct export_model *c, uint32_t func)
 {
 	const struct export_model_func *f = &c->funcs[func];
-	bool end = f->kind == FUNC_END;
+	bool end = f->kind == FUNC_END || f->kind == FUNC_WAIT;
 	const char *name = export_model_text(c, f->name);
 
 	snprintf(to, EXPORT_NAME_MAX, "%s%s%s", end ? "[" : "", *name ? name : "?", end ? "]" : "");
 	return to;
+}
+
+const char *export_span(char *to, size_t size, uint64_t us)
+{
+	if (us < 1000)
+		snprintf(to, size, "%" PRIu64 " us", us);
+	else if (us < 999950)
+		snprintf(to, size, "%.1f ms", (double)us / 1e3);
+	else
+		snprintf(to, size, "%.2f s", (double)us / 1e6);
+	return to;
+}
+
+const char *export_counted(const struct export_model *c)
+{
+	if (c->measure != MEASURE_CPU)
+		return measure_name(c->measure);
+	return *c->health.event ? c->health.event : "samples";
+}
+
+const char *export_events(const struct export_model *c)
+{
+	return c->measure == MEASURE_CPU   ? "samples"
+	       : c->measure == MEASURE_OFF ? "waits"
+					   : "waits and samples";
 }
 
 uint64_t export_period(const struct export_model *c)

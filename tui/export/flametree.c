@@ -60,6 +60,15 @@ void flametree_count(struct flametree *t, uint32_t node, int side, uint64_t coun
 	}
 }
 
+void flametree_events(struct flametree *t, uint32_t node, uint64_t events)
+{
+	for (;; node = t->nodes[node].parent) {
+		t->nodes[node].events += events;
+		if (!node)
+			return;
+	}
+}
+
 int flametree_new(struct flametree *t, const char *root)
 {
 	int64_t frame;

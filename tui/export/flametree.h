@@ -32,6 +32,7 @@ struct flametree_node {
 	uint32_t depth;
 	uint32_t first, next; /* child and sibling by name, once sorted; FLAMETREE_NONE: none */
 	uint64_t self[2], total[2];
+	uint64_t events; /* of how many samples or waits total[0] is, if these are not counted */
 };
 
 struct flametree {
@@ -53,6 +54,8 @@ int64_t flametree_frame(struct flametree *t, enum role role, const char *name, c
 int64_t flametree_child(struct flametree *t, uint32_t node, uint32_t frame);
 /* Adds samples that end in the node. side: 0, or 1 for the profile to compare with. */
 void flametree_count(struct flametree *t, uint32_t node, int side, uint64_t count);
+/* Adds how many samples or waits side 0 has there, where it counts what they stand for. */
+void flametree_events(struct flametree *t, uint32_t node, uint64_t events);
 /* Sets first and next. -ENOMEM. */
 int flametree_sort(struct flametree *t);
 

@@ -72,6 +72,7 @@ static const char *suffix(enum func_kind kind)
 {
 	switch (kind) {
 	case FUNC_END:
+	case FUNC_WAIT:
 		return "]";
 	case FUNC_KERNEL:
 		return KERNEL_SUFFIX;
@@ -89,7 +90,7 @@ static const char *suffix(enum func_kind kind)
 
 size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name)
 {
-	size_t end = strlen(suffix(kind)), begin = kind == FUNC_END, length;
+	size_t end = strlen(suffix(kind)), begin = kind == FUNC_END || kind == FUNC_WAIT, length;
 
 	length = folded_frame(to + begin, size - begin - end, name);
 	if (begin)

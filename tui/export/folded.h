@@ -4,7 +4,8 @@
 
 /*
  * Stacks as lines, the format of flamegraph.pl and its descendants:
- * `comm;outermost;...;leaf COUNT`, equal lines added up, the most frequent first.
+ * `comm;outermost;...;leaf COUNT`, equal lines added up, the most frequent first. Counts are of
+ * what the query measures.
  */
 
 #include <stddef.h>
@@ -36,7 +37,8 @@ void folded_free(struct folded *folded);
  * bytes and NUL; returns the length. size > 1.
  */
 size_t folded_frame(char *to, size_t size, const char *name);
-/* The same with a mark of its kind: `name_[k]`, `name_[i]`, `name_[py]`, `[reason]`. size > 9. */
+/* The same with a mark of its kind: `name_[k]`, `name_[i]`, `name_[py]`, `[reason]`, also that of a
+ * wait. size > 9. */
 size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name);
 
 #endif

@@ -135,9 +135,17 @@ struct cell *celltable_get(struct celltable *table, uint32_t proc, uint32_t usta
 	if (cell)
 		return cell;
 	cell = &table->cells[table->count];
-	*cell = (struct cell){proc, ustack, kstack, UINT32_MAX, 0};
+	*cell = (struct cell){proc, ustack, kstack, UINT32_MAX, 0, 0};
 	idtable_add(&table->index, hash, (uint32_t)table->count++);
 	return cell;
+}
+
+void celltable_add(struct celltable *table, const struct cell *cell)
+{
+	struct cell *to = celltable_get(table, cell->proc, cell->ustack, cell->kstack, NULL);
+
+	to->count += cell->count;
+	to->weight += cell->weight;
 }
 
 struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32_t ustack,
@@ -207,10 +215,10 @@ void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t
 }
 
 void celltable_append(struct celltable *table, const struct sample_key *id, uint32_t number,
-		      uint64_t count)
+		      uint64_t count, uint64_t weight)
 {
 	table->cells[table->count++] =
-		(struct cell){id->proc, id->ustack, id->kstack, number, count};
+		(struct cell){id->proc, id->ustack, id->kstack, number, count, weight};
 }
 
 void celltable_clear(struct celltable *table)
@@ -258,6 +266,7 @@ void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, 
 			continue;
 		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, NULL);
 		to->count += cell.count;
+		to->weight += cell.weight;
 		to->id = cell.id;
 	}
 }

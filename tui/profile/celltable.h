@@ -50,6 +50,7 @@ struct cell {
 	uint32_t kstack;
 	uint32_t id; /* sample id of the last lookup by id; UINT32_MAX: none */
 	uint64_t count;
+	uint64_t weight; /* see struct profile_cell */
 };
 
 struct celltable {
@@ -69,6 +70,8 @@ int celltable_reserve(struct celltable *table, size_t cells);
 /* The cell of the key, added with count 0 if it is new (*made, may be NULL). */
 struct cell *celltable_get(struct celltable *table, uint32_t proc, uint32_t ustack, uint32_t kstack,
 			   bool *made);
+/* Adds the count and weight of a cell to that of its key. There is room. */
+void celltable_add(struct celltable *table, const struct cell *cell);
 /* NULL: there is none. */
 struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32_t ustack,
 			    uint32_t kstack);
@@ -83,7 +86,7 @@ void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t
 /* Appends a cell without adding it to the index, to a table filled in no other way. There is room.
  */
 void celltable_append(struct celltable *table, const struct sample_key *id, uint32_t number,
-		      uint64_t count);
+		      uint64_t count, uint64_t weight);
 void celltable_clear(struct celltable *table);
 /* Copies into an empty table. -ENOMEM: it stays empty. */
 int celltable_copy(struct celltable *table, const struct celltable *from);

@@ -24,6 +24,7 @@ static double weight_of(const struct profile *p, double age)
 /* Weighted sums by sample id, and the ids in the order in which they were seen. */
 struct weights {
 	uint64_t *sum;
+	double *weight; /* of the cells, likewise */
 	uint32_t *seen;
 	uint32_t count;
 };
@@ -38,6 +39,7 @@ static void add_slice(struct weights *w, const struct slice *slice, double weigh
 		if (!w->sum[id])
 			w->seen[w->count++] = id;
 		w->sum[id] += slice->cells[i].count * fixed;
+		w->weight[id] += (double)slice->cells[i].weight * weight;
 	}
 }
 
@@ -69,7 +71,8 @@ static void fill_table(const struct profile *p, const struct weights *w, struct 
 			prefetch_read(&w->sum[w->seen[i + AHEAD]]);
 		}
 		carry += w->sum[id];
-		celltable_append(table, &p->ids.at[id], id, carry >> 16);
+		celltable_append(table, &p->ids.at[id], id, carry >> 16,
+				 (uint64_t)(w->weight[id] + 0.5));
 		carry &= 0xffff;
 	}
 }
@@ -84,14 +87,16 @@ const struct celltable *decay_cells(const struct profile *p)
 		return table;
 	celltable_clear(table);
 	w.sum = calloc((size_t)p->ids.count + 1, sizeof(*w.sum));
+	w.weight = calloc((size_t)p->ids.count + 1, sizeof(*w.weight));
 	w.seen = malloc(((size_t)p->ids.count + 1) * sizeof(*w.seen));
-	if (w.sum && w.seen) {
+	if (w.sum && w.weight && w.seen) {
 		add_slices(p, &w);
 		made = !celltable_reserve(table, w.count);
 	}
 	if (made)
 		fill_table(p, &w, table);
 	free(w.sum);
+	free(w.weight);
 	free(w.seen);
 	p->decayed->valid = made;
 	return made ? table : NULL;

@@ -157,8 +157,7 @@ static int copy_cells(struct sum *sum, const struct celltable *from)
 	for (size_t i = 0; i < from->count; i++) {
 		const struct cell *cell = &from->cells[i];
 
-		celltable_get(&sum->cells, cell->proc, cell->ustack, cell->kstack, NULL)->count +=
-			cell->count;
+		celltable_add(&sum->cells, cell);
 	}
 	return 0;
 }

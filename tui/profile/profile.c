@@ -179,6 +179,8 @@ static bool cell_valid(const struct profile *p, const struct profile_cell *cell)
 	       (cell->kstack == PROFILE_NO_STACK || pool_has(&p->stacks, cell->kstack));
 }
 
+#define US_PER_SEC 1000000u
+
 static int commit_prepare(struct profile *p, const struct profile_cell *cells, size_t ncells,
 			  struct slice *slice)
 {
@@ -210,6 +212,33 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 	return 0;
 }
 
+uint64_t profile_weight(const struct profile_health *health, const struct profile_cell *cell)
+{
+	if (cell->weight)
+		return cell->weight;
+	if (health->counted && !profile_is_time(health) && health->taken)
+		return (uint64_t)((double)cell->count * (double)health->counted /
+					  (double)health->taken +
+				  0.5);
+	if (profile_is_time(health) && health->frequency)
+		return cell->count * US_PER_SEC / health->frequency;
+	return cell->count;
+}
+
+/* Sets the weights of the slice's cells, and their sum. */
+static void weigh_cells(const struct profile *p, struct slice *slice)
+{
+	slice->health.weight = 0;
+	for (size_t i = 0; i < slice->ncells; i++) {
+		struct profile_cell *cell = &slice->cells[i];
+
+		cell->weight = profile_weight(&slice->health, cell);
+		if (cell->kstack == PROFILE_NO_STACK ||
+		    stack_at(p, cell->kstack)->stack.use == STACK_SAMPLES)
+			slice->health.weight += cell->weight;
+	}
+}
+
 static void timeline_add(struct profile *p, const struct profile_health *health)
 {
 	double whole = health->elapsed / NS_PER_SEC * health->frequency * health->ncpus;
@@ -228,6 +257,7 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 		return err;
 	p->decayed->valid = false;
 	slice.health.event[sizeof(slice.health.event) - 1] = 0;
+	weigh_cells(p, &slice);
 	p->slices[(p->first + p->nslices++) % p->slices_room] = slice;
 	history_add(p, &slice);
 	sum_add(p, &p->totals, &slice);

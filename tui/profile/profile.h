@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tui/profile/waits.h"
+
 enum func_kind {
 	FUNC_USER,
 	FUNC_KERNEL,
@@ -25,6 +27,10 @@ enum func_kind {
 	FUNC_JIT,    /* anonymous executable memory */
 	FUNC_END,    /* why a walk ended early: the name is the reason, without brackets */
 	FUNC_EVAL,   /* native code of an interpreter, which runs the frames that follow it */
+	FUNC_WAIT,   /* innermost frame of a wait: why it waits (waits.h), without brackets */
+	FUNC_TIME,   /* only frame of the time of a thread: what it did, likewise */
+	FUNC_LOCK,   /* behind the frames of a wait for a lock: its address */
+	FUNC_WAKER, /* behind the frames of a wait: the thread that ended it, whose frames follow */
 	/*
 	 * Functions of interpreted languages; the module is the source file. Of JavaScript and Java
 	 * the frame may be that of their own code, as of FUNC_JIT, and where that does not say the
@@ -47,6 +53,12 @@ static inline bool func_is_language(enum func_kind kind)
 static inline bool func_is_made(enum func_kind kind)
 {
 	return kind == FUNC_JIT || kind == FUNC_JS || kind == FUNC_JAVA;
+}
+
+/* No functions: frames of waits that say why, for which lock, and who ended them. */
+static inline bool func_is_wait(enum func_kind kind)
+{
+	return kind >= FUNC_WAIT && kind <= FUNC_WAKER;
 }
 
 /* Functions that are shown by the lines of their source: they have no machine code. */
@@ -74,11 +86,22 @@ enum stack_lock {
 	STACK_LOCKS,
 };
 
+/* What cells with this kernel stack are. */
+enum stack_use {
+	STACK_SAMPLES, /* samples of a CPU */
+	STACK_WAITS,   /* FUNC_WAIT */
+	STACK_TIMES,   /* FUNC_TIME */
+	STACK_WAKES,   /* FUNC_LOCK, FUNC_WAKER */
+};
+
 struct profile_stack {
 	bool kernel;
 	bool complete; /* user stack: the walk reached the outermost frame */
 	enum stack_lock lock;
 	bool language; /* it has a frame of an interpreted language; profile_stack_new sets it */
+	/* Of the kernel's stack of a cell, by its frames; profile_stack_new sets them: */
+	enum stack_use use;
+	enum wait_cause cause; /* of a wait, or of the time of a thread */
 	uint32_t nframes;
 	const uint32_t
 		*frames; /* func ids, outermost first; a broken stack starts with a FUNC_END */
@@ -109,16 +132,20 @@ struct profile_proc {
 /* Of an image: the process is not of this time, but of a session that is compared with. */
 #define PROFILE_RECORDED ((uint64_t)1 << 63)
 
-struct profile_cell {  /* so many samples of this stack */
+/* So many samples of this stack, or waits. */
+struct profile_cell {
 	uint32_t proc; /* id */
 	uint32_t tid;
 	uint32_t ustack; /* id or PROFILE_NO_STACK */
 	uint32_t kstack; /* id or PROFILE_NO_STACK */
 	uint64_t count : 48;
 	uint64_t cpu : 16; /* + 1; 0: not known, since CPUs were not told apart */
+	/* What they stand for: us of a clock or of waits, else how often the event happened; 0:
+	 * profile_commit finds it out. */
+	uint64_t weight;
 };
 
-_Static_assert(sizeof(struct profile_cell) == 24, "there are millions of them");
+_Static_assert(sizeof(struct profile_cell) == 32, "there are millions of them");
 
 enum loss {		      /* samples that are counted nowhere else, by cause */
 	    LOSS_COUNTS_FULL, /* the stack-count map had no room */
@@ -168,7 +195,14 @@ struct profile_health {
 	uint64_t locked;		      /* bytes of all BPF maps but the tables' shards */
 	bool by_cpu;			      /* CPUs are told apart, at its end */
 	uint64_t self_ns;		      /* CPU time of stacktop itself in the slice */
-	uint64_t counted; /* how often the event happened; 0: a clock, or not known */
+	uint64_t counted;      /* how often the event happened; 0: a clock, or not known */
+	uint64_t weight;       /* of the cells of samples; profile_commit sets it */
+	bool waits;	       /* waits of threads are followed */
+	uint64_t wait_ns;      /* what that costs: of all CPUs ... */
+	uint64_t wait_walks;   /* ... for so many stacks */
+	uint64_t wait_thinned; /* waits whose stacks were left out, to save time, ... */
+	uint64_t wait_untaken; /* ... of which these are long, and shown without */
+	uint64_t wait_lost;    /* waits of which only the time of their thread is known */
 };
 
 /*
@@ -267,6 +301,15 @@ int profile_module(struct profile *p, const char *module, const char *build);
  */
 int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack);
 void profile_stack_put(struct profile *p, uint32_t stack);
+/* The kernel stack of cells with the time of a thread, exact and without its stacks: us of it are
+ * the weight, and the count is 1. */
+uint32_t profile_time_stack(const struct profile *p, enum wait_cause cause);
+/*
+ * The kernel stack of a wait: n frames of the kernel, outermost first, then its cause; WAIT_NONE:
+ * of time on a CPU that no sample stands for. With a reference like profile_stack_new. -ENOMEM.
+ */
+int64_t profile_wait_stack(struct profile *p, const uint32_t *kernel, uint32_t n,
+			   enum wait_cause cause);
 /*
  * Looks up the calls inlined at a site and writes their functions (FUNC_INLINE) to inlined,
  * outermost first. Returns how many, PROFILE_SITE_WAITS if they are not known yet, or -ENOMEM. name
@@ -293,6 +336,8 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info);
 /* Sets the name of a thread (clean); lives as long as its process. -ENOMEM, or -EINVAL: no such
  * process. */
 int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *comm);
+/* What a cell of such a slice stands for, if its own weight does not say. */
+uint64_t profile_weight(const struct profile_health *health, const struct profile_cell *cell);
 /* Adds a slice, and moves the window. -ENOMEM, or -EINVAL for an id that is not in use: the whole
  * slice is dropped. */
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,

@@ -27,16 +27,24 @@ struct fold {
 	bool young;	 /* merges exited processes that are still in slices, too */
 };
 
-static int stack_make(struct profile *p, bool kernel, bool complete, uint32_t *id)
+static int stack_make(struct profile *p, uint32_t func, bool kernel, bool complete, uint32_t *id)
 {
 	struct profile_stack stack = {
-		.kernel = kernel, .complete = complete, .nframes = 1, .frames = &p->folded_func};
+		.kernel = kernel, .complete = complete, .nframes = 1, .frames = &func};
 	int64_t made = profile_stack_new(p, &stack);
 
 	if (made < 0)
 		return (int)made;
 	*id = (uint32_t)made;
 	return 0;
+}
+
+/* Of a stack of one frame, which says what its cells are. */
+static int use_make(struct profile *p, enum func_kind kind, const char *name, uint32_t *id)
+{
+	int64_t func = profile_func(p, kind, name, "");
+
+	return func < 0 ? (int)func : stack_make(p, (uint32_t)func, true, false, id);
 }
 
 int profile_fold_new(struct profile *p)
@@ -54,21 +62,32 @@ int profile_fold_new(struct profile *p)
 	p->folded_func = (uint32_t)func;
 	p->exited = (uint32_t)proc;
 	pool_get(&p->procs, p->exited);
-	err = stack_make(p, false, true, &p->folded_complete);
+	err = stack_make(p, p->folded_func, false, true, &p->folded_complete);
 	if (!err)
-		err = stack_make(p, false, false, &p->folded_broken);
+		err = stack_make(p, p->folded_func, false, false, &p->folded_broken);
 	if (!err)
-		err = stack_make(p, true, false, &p->folded_kernel);
+		err = stack_make(p, p->folded_func, true, false, &p->folded_kernel);
+	for (int cause = WAIT_NONE; cause < WAIT_CAUSES && !err; cause++)
+		err = use_make(p, FUNC_WAIT, wait_text((enum wait_cause)cause)->name,
+			       &p->folded_waits[cause]);
+	for (int cause = WAIT_NONE; cause < WAIT_CAUSES && !err; cause++)
+		err = use_make(p, FUNC_TIME, wait_text((enum wait_cause)cause)->name,
+			       &p->times[cause]);
+	if (!err)
+		err = use_make(p, FUNC_WAKER, CAUSE_FOLDED, &p->folded_wakes);
+	p->nuses = 0;
 	p->folds = !err;
 	return err;
 }
 
 static bool is_folded(const struct profile *p, const struct cell *cell)
 {
+	const struct profile_stack *kernel =
+		cell->kstack == PROFILE_NO_STACK ? NULL : &stack_at(p, cell->kstack)->stack;
 	bool user = cell->ustack == PROFILE_NO_STACK || cell->ustack == p->folded_complete ||
 		    cell->ustack == p->folded_broken;
 
-	return user && (cell->kstack == PROFILE_NO_STACK || cell->kstack == p->folded_kernel);
+	return user && (!kernel || cell->kstack == profile_folded(p, kernel));
 }
 
 static void fold_exited(struct cell *cell, void *arg)
@@ -95,7 +114,7 @@ static void fold_rare(struct cell *cell, void *arg)
 	if (cell->ustack != PROFILE_NO_STACK)
 		cell->ustack = profile_folded(p, &stack_at(p, cell->ustack)->stack);
 	if (cell->kstack != PROFILE_NO_STACK)
-		cell->kstack = p->folded_kernel;
+		cell->kstack = profile_folded(p, &stack_at(p, cell->kstack)->stack);
 }
 
 /* Chooses `excess` cells to fold, by powers of two of their counts. */

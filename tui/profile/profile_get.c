@@ -94,7 +94,7 @@ bool profile_is_time(const struct profile_health *health)
 double profile_full(const struct profile_health *health)
 {
 	return profile_is_time(health) ? (double)health->elapsed / NS_PER_SEC * health->frequency
-				       : (double)health->samples;
+				       : (double)health->weight;
 }
 
 void profile_health_add(struct profile_health *sum, const struct profile_health *health)

@@ -70,8 +70,10 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 			return id;
 	}
 
-	if (bound_reached(p))
-		return p->folded_func;
+	if (bound_reached(p)) /* a wake stays one, since its time is that of a wait, too */
+		return kind == FUNC_LOCK || kind == FUNC_WAKER
+			       ? stack_at(p, p->folded_wakes)->stack.frames[0]
+			       : p->folded_func;
 	if (pool_reserve(&p->funcs))
 		return -ENOMEM;
 	text = calloc(1, nname + nmodule + 2);
@@ -123,8 +125,27 @@ bool profile_stack_language(const struct profile *p, const struct profile_stack 
 	return false;
 }
 
+static void find_use(const struct profile *p, struct profile_stack *stack)
+{
+	const struct profile_func *func;
+
+	stack->use = STACK_SAMPLES;
+	stack->cause = WAIT_NONE;
+	for (uint32_t i = 0; stack->kernel && i < stack->nframes; i++) {
+		func = &func_at(p, stack->frames[i])->func;
+		if (func->kind == FUNC_WAIT || func->kind == FUNC_TIME) {
+			stack->use = func->kind == FUNC_WAIT ? STACK_WAITS : STACK_TIMES;
+			stack->cause = wait_by_name(func->name);
+		} else if (func->kind == FUNC_LOCK || func->kind == FUNC_WAKER) {
+			stack->use = STACK_WAKES;
+			return;
+		}
+	}
+}
+
 int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 {
+	struct profile_stack used = *stack;
 	size_t bytes = stack->nframes * sizeof(*stack->frames);
 	uint32_t hash = profile_stack_hash(stack), id;
 	struct stack_entry *entry;
@@ -147,8 +168,9 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 		}
 	}
 
+	find_use(p, &used);
 	if (bound_reached(p)) {
-		id = profile_folded(p, stack);
+		id = profile_folded(p, &used);
 		pool_get(&p->stacks, id);
 		return id;
 	}
@@ -163,11 +185,12 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 	id = pool_take(&p->stacks, hash);
 	entry = stack_at(p, id);
 	entry->hash = hash;
-	entry->stack = *stack;
+	entry->stack = used;
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
 	entry->stack.language = profile_stack_language(p, stack);
 	p->nwaiting += sites != NULL;
+	p->nuses += used.use != STACK_SAMPLES;
 	p->bound_bytes += stack_bytes(entry);
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		pool_get(&p->funcs, stack->frames[i]);
@@ -175,8 +198,39 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 	return id;
 }
 
+uint32_t profile_time_stack(const struct profile *p, enum wait_cause cause)
+{
+	return p->times[cause];
+}
+
+int64_t profile_wait_stack(struct profile *p, const uint32_t *kernel, uint32_t n,
+			   enum wait_cause cause)
+{
+	struct profile_stack stack = {.kernel = true, .nframes = n + 1};
+	uint32_t *frames;
+	int64_t id;
+
+	if (!n) {
+		pool_get(&p->stacks, p->folded_waits[cause]);
+		return p->folded_waits[cause];
+	}
+	frames = malloc((n + 1) * sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	memcpy(frames, kernel, n * sizeof(*frames));
+	frames[n] = stack_at(p, p->folded_waits[cause])->stack.frames[0];
+	stack.frames = frames;
+	id = profile_stack_new(p, &stack);
+	free(frames);
+	return id;
+}
+
 uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack)
 {
+	if (stack->use != STACK_SAMPLES)
+		return stack->use == STACK_WAKES   ? p->folded_wakes
+		       : stack->use == STACK_WAITS ? p->folded_waits[stack->cause]
+						   : p->times[stack->cause];
 	return stack->kernel	 ? p->folded_kernel
 	       : stack->complete ? p->folded_complete
 				 : p->folded_broken;
@@ -299,6 +353,7 @@ static uint32_t stack_drop(struct pool_entry *entry, void *arg)
 	for (uint32_t i = 0; i < stack->stack.nframes; i++)
 		pool_put(&p->funcs, stack->stack.frames[i]);
 	p->nwaiting -= stack->stack.sites != NULL;
+	p->nuses -= stack->stack.use != STACK_SAMPLES;
 	p->bound_bytes -= stack_bytes(stack);
 	free((void *)stack->stack.frames);
 	free((void *)stack->stack.sites);

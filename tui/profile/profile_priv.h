@@ -25,6 +25,7 @@
 #include "tui/profile/profile.h"
 
 #define NS_PER_SEC	 1000000000.0
+#define NS_PER_US	 1000.0
 #define SLICES_MAX	 8192 /* however short the slices are */
 #define TIMELINE_MAX	 1024
 #define NAME_MAX_BYTES	 1023 /* of a function; a template may go on for kilobytes */
@@ -143,7 +144,11 @@ struct profile {
 	/* Where samples go when totals are full; see profile_fold.c. */
 	uint32_t folded_func;
 	uint32_t folded_complete, folded_broken, folded_kernel, exited;
-	bool folds; /* these are set */
+	uint32_t folded_waits[WAIT_CAUSES]; /* also of waits whose kernel frames are hidden */
+	uint32_t folded_wakes;
+	uint32_t times[WAIT_CAUSES]; /* stacks of one FUNC_TIME */
+	uint32_t nuses;		     /* stacks whose use is not STACK_SAMPLES, besides those */
+	bool folds;		     /* these are set */
 
 	struct slice *slices; /* ring */
 	size_t first, nslices, slices_room;
@@ -223,6 +228,12 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	X(drain_ns)                                                                                \
 	X(self_ns)                                                                                 \
 	X(counted)                                                                                 \
+	X(weight)                                                                                  \
+	X(wait_ns)                                                                                 \
+	X(wait_walks)                                                                              \
+	X(wait_thinned)                                                                            \
+	X(wait_untaken)                                                                            \
+	X(wait_lost)                                                                               \
 	X(evictions)
 
 /* Slice by age: 0 is the newest. */
@@ -267,7 +278,7 @@ uint32_t profile_stack_hash(const struct profile_stack *stack);
 bool profile_stack_language(const struct profile *p, const struct profile_stack *stack);
 /* Recycles entries without references, but not processes that have not exited. */
 void profile_sweep(struct profile *p);
-/* The stack "[folded away]" that replaces this one. */
+/* The stack that replaces this one, which was made: "[folded away]", or its cause alone. */
 uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
 /* Frees everything the pools hold. */
 void profile_names_free(struct profile *p);

@@ -62,6 +62,10 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 static const struct cause others[] = {
 	{CAUSE_STACK_LOST, "counted, but its frames could not be handed over",
 	 "lower -F, or refresh more often: ]"},
+	{CAUSE_EARLY, "the wait had begun when threads were first followed",
+	 "its next wait has a stack"},
+	{CAUSE_NOT_TAKEN, "a wait that was longer than those before it, or the first of a thread",
+	 "stacks of short waits are thinned out when they cost too much"},
 	{CAUSE_FOLDED, "too many different stacks: the rarest are kept without frames",
 	 "0 begins anew"},
 };

@@ -27,6 +27,8 @@ unsigned int reasons_reason(const char *name);
 /* A stack whose frames did not arrive, and one whose frames were given up. */
 #define CAUSE_STACK_LOST "stack lost"
 #define CAUSE_FOLDED	 "folded away"
+#define CAUSE_EARLY	 "it waited before"
+#define CAUSE_NOT_TAKEN	 "stack not taken"
 
 const struct cause *reasons_loss(enum loss loss);
 /* As a report's sentence has it: "9 samples (5 the count map was full)". NULL: it tells of this

@@ -12,6 +12,12 @@
 
 #define LOOKED_AT 64 /* processes of the same name */
 
+static bool is_sample(const struct profile *p, const struct profile_cell *cell)
+{
+	return cell->kstack == PROFILE_NO_STACK ||
+	       stack_at(p, cell->kstack)->stack.use == STACK_SAMPLES;
+}
+
 int frozen_sum_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
 			const struct profile_health *health)
 {
@@ -19,10 +25,18 @@ int frozen_sum_recorded(struct profile *p, const struct profile_cell *cells, siz
 
 	if (celltable_reserve(&made.sum.cells, ncells))
 		return -ENOMEM;
-	for (size_t i = 0; i < ncells; i++)
-		celltable_get(&made.sum.cells, cells[i].proc, cells[i].ustack, cells[i].kstack,
-			      NULL)
-			->count += cells[i].count;
+	made.health.weight = 0;
+	for (size_t i = 0; i < ncells; i++) {
+		const struct cell cell = {.proc = cells[i].proc,
+					  .ustack = cells[i].ustack,
+					  .kstack = cells[i].kstack,
+					  .count = cells[i].count,
+					  .weight = profile_weight(health, &cells[i])};
+
+		celltable_add(&made.sum.cells, &cell);
+		if (is_sample(p, &cells[i]))
+			made.health.weight += cell.weight;
+	}
 	frozen_sum_replace(p, FROZEN_BASELINE, &made);
 	return 0;
 }
@@ -118,12 +132,11 @@ static int move_cells(struct match *m)
 	if (celltable_reserve(&made.sum.cells, old->sum.cells.count))
 		return -ENOMEM;
 	for (size_t i = 0; i < old->sum.cells.count; i++) {
-		const struct cell *cell = &old->sum.cells.cells[i];
-		uint32_t to = m->to[cell->proc];
+		struct cell cell = old->sum.cells.cells[i];
 
-		celltable_get(&made.sum.cells, to == IDTABLE_NONE ? cell->proc : to, cell->ustack,
-			      cell->kstack, NULL)
-			->count += cell->count;
+		if (m->to[cell.proc] != IDTABLE_NONE)
+			cell.proc = m->to[cell.proc];
+		celltable_add(&made.sum.cells, &cell);
 	}
 	frozen_sum_replace(m->p, FROZEN_BASELINE, &made);
 	return 0;

@@ -31,7 +31,8 @@ enum source_command {
 	SOURCE_GIVE_UP,	     /* debug files that are still to be fetched (--debuginfod) */
 	SOURCE_EVENT,	     /* arg: name of the event that drives the sampling from now on */
 	SOURCE_BY_CPU,	     /* arg: "1": CPUs are told apart from now on; "0": they are not */
-	SOURCE_INTERVAL,     /* arg: seconds between refreshes, decimal */
+	SOURCE_WAITS,	 /* arg: "1": threads are followed through their waits from now on; "0" */
+	SOURCE_INTERVAL, /* arg: seconds between refreshes, decimal */
 	SOURCE_NEXT, /* the report of the last slice is written; without a screen the source waits
 		      */
 	/* For a player; the collector ignores them. */

@@ -106,6 +106,7 @@ void sum_add(struct profile *p, struct sum *sum, const struct slice *slice)
 		if (sum->holds && !cell->count)
 			profile_refer(p, from->proc, from->ustack, from->kstack);
 		cell->count += from->count;
+		cell->weight += from->weight;
 	}
 }
 
@@ -118,6 +119,7 @@ void sum_take(struct profile *p, struct sum *sum, const struct slice *slice)
 		celltable_expect(&sum->cells, slice->ids, i, slice->ncells);
 		cell = celltable_get_id(&sum->cells, from, slice->ids[i], NULL);
 		cell->count -= from->count;
+		cell->weight -= from->weight;
 		if (cell->count)
 			continue;
 		sum->zeros++;

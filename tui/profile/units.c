@@ -53,11 +53,45 @@ const struct unit *units_of(const struct profile_health *health)
 	return unit ? unit : &units[0];
 }
 
-double units_scale(const struct profile_health *health)
+void units_time(uint64_t us, char *to, size_t size)
 {
-	if (units_of(health) == &units[0] || !health->taken)
-		return 1;
-	return (double)health->counted / (double)health->taken;
+	const double ms = (double)us / 1e3;
+
+	if (!us)
+		snprintf(to, size, "0");
+	else if (ms < 10)
+		snprintf(to, size, "%.2f ms", ms);
+	else if (ms < 999.5)
+		snprintf(to, size, "%.0f ms", ms);
+	else if (ms < 9995)
+		snprintf(to, size, "%.2f s", ms / 1e3);
+	else if (ms < 99950)
+		snprintf(to, size, "%.1f s", ms / 1e3);
+	else if (ms < 9999999500)
+		snprintf(to, size, "%.0f s", ms / 1e3);
+	else /* of thousands of threads */
+		snprintf(to, size, "%.0f h", ms / 3.6e6);
+}
+
+bool units_are_samples(const struct profile_health *health, enum measure measure)
+{
+	return measure == MEASURE_CPU && units_of(health) == &units[0];
+}
+
+void units_amount(const struct profile_health *health, enum measure measure, uint64_t n, char *to,
+		  size_t size)
+{
+	const char *name = units_of(health)->name;
+	char number[16];
+
+	if (measure != MEASURE_CPU) {
+		units_time(n, to, size);
+		return;
+	}
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
+	if (!units_are_samples(health, measure))
+		units_number((double)n, number, sizeof(number));
+	snprintf(to, size, "%s %.*s", number, (int)strlen(name) - (n == 1), name);
 }
 
 void units_number(double n, char *to, size_t size)

@@ -118,6 +118,7 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 		.kstack = (uint32_t)kstack,
 		.count = cell->count,
 		.cpu = cell->cpu,
+		.weight = cell->weight,
 	};
 	return 0;
 }
@@ -134,7 +135,7 @@ int profile_copy_new(struct profile **out, const struct profile *p, const struct
 	int err = -ENOMEM;
 
 	if (s.to && s.funcs && s.stacks && s.procs) {
-		q.threads = q.cpus = true;
+		q.threads = q.cpus = q.both = true;
 		profile_lock(s.to);
 		err = query_cells(p, &q, copy_cell, &s);
 		query_health_sum(p, q.span, &health);

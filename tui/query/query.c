@@ -16,13 +16,22 @@ static int slice_each(const struct profile *p, const struct query *q, const stru
 		      cell_fn fn, void *arg)
 {
 	struct cells_range range = {0, slice->ncells};
+	const bool counts = query_counts(p, q);
+	struct profile_cell cell;
 	int err = 0;
 
 	if (q->proc != QUERY_ALL)
 		range = cells_of(p, slice->cells, slice->ncells, q->proc,
 				 q->scope ? q->scope->tid : 0);
-	for (size_t i = range.from; i < range.to && !err; i++)
-		err = fn(&slice->cells[i], arg);
+	for (size_t i = range.from; i < range.to && !err; i++) {
+		if (counts) {
+			err = fn(&slice->cells[i], arg);
+			continue;
+		}
+		cell = slice->cells[i];
+		if (query_measures(p, q, &cell))
+			err = fn(&cell, arg);
+	}
 	return err;
 }
 
@@ -40,18 +49,22 @@ static void expect_stack(const struct profile *p, const struct celltable *table,
 		prefetch_read(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
 }
 
-static int table_each(const struct profile *p, const struct celltable *table, uint32_t proc,
+static int table_each(const struct profile *p, const struct query *q, const struct celltable *table,
 		      cell_fn fn, void *arg)
 {
+	const bool counts = query_counts(p, q);
+	const uint32_t proc = q->proc;
 	int err = 0;
 
 	for (size_t i = 0; i < table->count && !err; i++) {
 		const struct cell *from = &table->cells[i];
-		struct profile_cell cell = {from->proc,	  0,	       from->ustack,
-					    from->kstack, from->count, 0};
+		struct profile_cell cell = {from->proc,	 0, from->ustack, from->kstack,
+					    from->count, 0, from->weight};
 
 		expect_stack(p, table, i);
-		if (from->count && (proc == QUERY_ALL || from->proc == proc))
+		/* Of a sum that decays, less than one wait may still be a long time. */
+		if ((from->count || from->weight) && (proc == QUERY_ALL || from->proc == proc) &&
+		    (counts || query_measures(p, q, &cell)) && cell.count)
 			err = fn(&cell, arg);
 	}
 	return err;
@@ -71,7 +84,21 @@ int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *
 		return err;
 	}
 	table = table_of(p, q->span);
-	return table ? table_each(p, table, q->proc, fn, arg) : -ENOMEM;
+	return table ? table_each(p, q, table, fn, arg) : -ENOMEM;
+}
+
+/* Of a wait its cause stays. */
+static void hide_kernel(const struct profile *p, struct profile_cell *cell)
+{
+	const struct profile_stack *stack;
+
+	if (cell->kstack == PROFILE_NO_STACK)
+		return;
+	stack = &stack_at(p, cell->kstack)->stack;
+	if (stack->use == STACK_SAMPLES)
+		cell->kstack = PROFILE_NO_STACK;
+	else if (stack->use == STACK_WAITS)
+		cell->kstack = p->folded_waits[stack->cause];
 }
 
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell)
@@ -84,7 +111,7 @@ bool query_take(const struct profile *p, const struct query *q, struct profile_c
 		cell->ustack = PROFILE_NO_STACK;
 	}
 	if (q->hide_kernel)
-		cell->kstack = PROFILE_NO_STACK;
+		hide_kernel(p, cell);
 	return query_passes(p, q, q->scope, cell) && query_passes(p, q, q->filter, cell);
 }
 
@@ -125,7 +152,7 @@ bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, voi
 
 	if (!p->prior_valid || query_apart(q))
 		return false;
-	table_each(p, &p->prior.cells, q->proc, take_cell, &taker);
+	table_each(p, q, &p->prior.cells, take_cell, &taker);
 	return true;
 }
 
@@ -205,6 +232,20 @@ uint32_t query_leaf(const struct profile *p, const struct query *q, const struct
 	return IDTABLE_NONE;
 }
 
+uint32_t query_hot_leaf(const struct profile *p, const struct query *q,
+			const struct profile_cell *cell)
+{
+	struct profile_cell user = *cell;
+	uint32_t leaf;
+
+	if (cell->kstack == PROFILE_NO_STACK || cell->ustack == PROFILE_NO_STACK ||
+	    stack_at(p, cell->kstack)->stack.use != STACK_WAITS)
+		return query_leaf(p, q, cell);
+	user.kstack = PROFILE_NO_STACK;
+	leaf = query_leaf(p, q, &user);
+	return leaf != IDTABLE_NONE ? leaf : query_leaf(p, q, cell);
+}
+
 static int count_cell(const struct profile_cell *cell, void *arg)
 {
 	*(uint64_t *)arg += cell->count;
@@ -242,7 +283,7 @@ uint64_t query_samples(const struct profile *p, const struct query *q, double *s
 	struct profile_health sum;
 	uint64_t samples = 0;
 
-	if (query_takes_all(q) && !query_apart(q) && q->span != SPAN_LAST)
+	if (query_takes_all(q) && !query_apart(q) && q->span != SPAN_LAST && query_counts(p, q))
 		samples = sum_table(table_of(p, q->span), q->proc);
 	else
 		query_cells(p, q, count_cell, &samples);
@@ -250,6 +291,13 @@ uint64_t query_samples(const struct profile *p, const struct query *q, double *s
 	if (seconds)
 		*seconds = (double)sum.elapsed / NS_PER_SEC;
 	return samples;
+}
+
+double query_full(const struct query *q, const struct profile_health *health)
+{
+	if (q->measure != MEASURE_CPU)
+		return (double)health->elapsed / NS_PER_US;
+	return profile_full(health);
 }
 
 void query_rates(const struct profile *p, const struct query *q, struct proc_row *rows,
@@ -260,7 +308,7 @@ void query_rates(const struct profile *p, const struct query *q, struct proc_row
 
 	query_health_sum(p, q->span, &sum);
 	seconds = (double)sum.elapsed / NS_PER_SEC;
-	full = profile_full(&sum);
+	full = query_full(q, &sum);
 	for (size_t i = 0; i < count && seconds > 0; i++) {
 		rows[i].rate = (double)rows[i].samples / seconds;
 		rows[i].full = full;

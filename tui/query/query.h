@@ -68,6 +68,9 @@ struct query {
 	const struct sample_filter *scope;  /* shares are of these samples; NULL: of all */
 	const struct sample_filter *filter; /* which of them are counted; NULL: all */
 	bool baseline; /* compare with SPAN_BASELINE instead of the time before */
+	/* What "samples" are in all results: samples, or what the measure counts. */
+	enum measure measure;
+	bool both; /* query_cells: cells have their samples or waits and what these stand for */
 };
 
 #define PROC_HISTORY 60
@@ -84,7 +87,7 @@ struct proc_row {
 	double cpu_percent;		/* of one CPU: samples / frequency / seconds of the span */
 	double rate;			/* samples a second */
 	uint32_t hottest;		/* func id with the most self samples, or UINT32_MAX */
-	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first; 0 for a
+	uint16_t history[PROC_HISTORY]; /* samples, or ms, of the last slices, oldest first; 0 for a
 					   slice that is gone, see query_history_kept */
 	double before_cpu;		/* cpu_percent of the baseline; < 0: not compared */
 	uint64_t before_samples;	/* of the baseline */
@@ -209,6 +212,51 @@ bool query_slice_samples(const struct profile *p, const struct query *q, uint64_
 int query_cells(const struct profile *p, const struct query *q,
 		int (*fn)(const struct profile_cell *cell, void *arg), void *arg);
 
+/* Where the time of a process's threads went, or of one, in us; by enum wait_cause. */
+struct time_row {
+	uint32_t proc;
+	uint32_t tid; /* with query.threads; else 0 */
+	uint64_t us[WAIT_CAUSES];
+	uint64_t all; /* their sum */
+};
+
+/* Sorted by process and thread. Whatever the query's measure is, and without its hiding and
+ * filters of functions; empty where waits are not followed. The caller frees *rows. -ENOMEM. */
+int query_times(const struct profile *p, const struct query *q, struct time_row **rows,
+		size_t *count);
+/* NULL: there is none. */
+const struct time_row *time_row_find(const struct time_row *rows, size_t count, uint32_t proc,
+				     uint32_t tid);
+/* The cause that most of the time off a CPU went to; WAIT_NONE: there was none. */
+enum wait_cause time_row_largest(const struct time_row *row);
+
+/* Of one slice: us by cause, of what the query's scope and process let pass; see query_times. Adds
+ * the cells that were looked at to *cells. False: the slice is gone. */
+bool query_slice_times(const struct profile *p, const struct query *q, uint64_t slice,
+		       uint64_t us[WAIT_CAUSES], size_t *cells);
+
+/* Long waits for the same thing of the same process. */
+struct wake_group {
+	uint32_t proc;
+	uint32_t what;	  /* func id: a FUNC_LOCK, else a FUNC_WAIT */
+	uint32_t threads; /* that have waited; 0: threads are not known */
+	uint64_t us, waits;
+	uint32_t first, npairs; /* its pairs, the longest time first */
+};
+
+/* ... which began and ended at the same places. */
+struct wake_pair {
+	uint32_t ustack, kstack; /* of the one that waited; kstack goes on with who woke it */
+	uint64_t us, waits;
+};
+
+/*
+ * Long waits (MEASURE_WAKES, whatever the query's measure is), the longest time first. The caller
+ * frees *groups and *pairs. -ENOMEM.
+ */
+int query_wakes(const struct profile *p, const struct query *q, struct wake_group **groups,
+		size_t *ngroups, struct wake_pair **pairs);
+
 /* The samples of each process into (*samples)[*count], by id; the caller frees it. -ENOMEM. */
 int query_proc_samples(const struct profile *p, const struct query *q, uint64_t **samples,
 		       size_t *count);
@@ -269,6 +317,8 @@ void butterfly_free(struct butterfly *b);
  */
 int profile_copy_new(struct profile **out, const struct profile *p, const struct query *query);
 
+/* What 100 % are of the cpu_percent of a row: a CPU, or a thread, during all of the time. */
+double query_full(const struct query *q, const struct profile_health *health);
 /* Samples of the query, and the seconds that its span covers. For shares, divide by those of the
  * query without its filter. */
 uint64_t query_samples(const struct profile *p, const struct query *q, double *seconds);

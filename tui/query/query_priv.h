@@ -15,6 +15,38 @@ static inline bool query_apart(const struct query *q)
 	return q->threads || q->cpus;
 }
 
+#define QUERY_COUNT_MAX ((1ull << 48) - 1) /* of a cell */
+
+/* All cells are samples, and samples are what is counted. */
+static inline bool query_counts(const struct profile *p, const struct query *q)
+{
+	return q->measure == MEASURE_CPU && !p->nuses && profile_is_time(&p->last);
+}
+
+/* False: the cell is none of the measure. Makes its count what the measure counts. */
+static inline bool query_measures(const struct profile *p, const struct query *q,
+				  struct profile_cell *cell)
+{
+	static const bool measured[][STACK_WAKES + 1] = {
+		[MEASURE_CPU] = {[STACK_SAMPLES] = true},
+		[MEASURE_OFF] = {[STACK_WAITS] = true},
+		[MEASURE_WALL] = {[STACK_SAMPLES] = true, [STACK_WAITS] = true},
+		[MEASURE_TIME] = {[STACK_TIMES] = true},
+		[MEASURE_WAKES] = {[STACK_WAKES] = true},
+	};
+	enum stack_use use = cell->kstack == PROFILE_NO_STACK
+				     ? STACK_SAMPLES
+				     : stack_at(p, cell->kstack)->stack.use;
+
+	if (!measured[q->measure][use])
+		return false;
+	if (q->measure == MEASURE_OFF && stack_at(p, cell->kstack)->stack.cause == WAIT_NONE)
+		return false; /* on a CPU */
+	if (!q->both && (q->measure != MEASURE_CPU || !profile_is_time(&p->last)))
+		cell->count = cell->weight < QUERY_COUNT_MAX ? cell->weight : QUERY_COUNT_MAX;
+	return true;
+}
+
 static inline bool query_lets_all(const struct sample_filter *s)
 {
 	return !s || (!s->procs && !s->tid && !s->cpus && !s->funcs);
@@ -52,6 +84,10 @@ struct query query_of_baseline(const struct query *q);
 /* The innermost function of a cell that query_take has seen; IDTABLE_NONE: no frames. */
 uint32_t query_leaf(const struct profile *p, const struct query *q,
 		    const struct profile_cell *cell);
+/* Likewise, but of a wait the innermost function of the user, if there is one: why it waits is said
+ * elsewhere. */
+uint32_t query_hot_leaf(const struct profile *p, const struct query *q,
+			const struct profile_cell *cell);
 struct query_leaf { /* samples in that innermost function */
 	uint64_t count;
 	uint32_t func;
@@ -63,6 +99,12 @@ struct query_leaf { /* samples in that innermost function */
 uint32_t query_hottest(const struct query_leaf *leaves, size_t n, uint64_t *sum);
 /* Most nodes of a tree. */
 #define QUERY_TREE_MAX 200000u
+
+/* Bars of time are in ms, so that a slice has room. */
+static inline uint64_t query_history_unit(const struct query *q, uint64_t count)
+{
+	return q->measure == MEASURE_CPU ? count : (count + 999) / 1000;
+}
 
 /* Adds to one bar of a row's history, without overflow. */
 static inline void query_history_count(uint16_t *samples, uint64_t count)

@@ -75,7 +75,7 @@ static int count_cell(const struct profile_cell *raw, void *arg)
 		if (stack_at(list->p, raw->ustack)->stack.complete)
 			row->complete += cell.count;
 	}
-	leaf = query_leaf(list->p, list->q, &cell);
+	leaf = query_hot_leaf(list->p, list->q, &cell);
 	if (leaf != IDTABLE_NONE)
 		list->leaves[list->nleaves++] =
 			(struct query_leaf){cell.count, leaf, (uint32_t)(row - list->rows)};
@@ -93,14 +93,15 @@ static int history_cell(const struct profile_cell *cell, void *arg)
 		at = found ? (uint32_t)found->count - 1 : IDTABLE_NONE;
 	}
 	if (at != IDTABLE_NONE)
-		query_history_count(&list->past[at][list->history], cell->count);
+		query_history_count(&list->past[at][list->history],
+				    query_history_unit(list->q, cell->count));
 	return 0;
 }
 
 /* Adds one bar to the history of all rows. */
 static void history_slice(struct proclist *list, const struct slice *slice)
 {
-	if (list->q->by_cpu || !query_takes_all(list->q)) {
+	if (list->q->by_cpu || !query_takes_all(list->q) || !query_counts(list->p, list->q)) {
 		query_slice(list->p, list->q, slice, history_cell, list);
 		return;
 	}
@@ -225,7 +226,7 @@ static void list_baseline(struct proclist *list)
 
 	query_cells(list->p, &q, before_cell, list);
 	query_health_sum(list->p, SPAN_BASELINE, &sum);
-	whole = profile_full(&sum);
+	whole = query_full(list->q, &sum);
 	for (size_t i = 0; i < list->count; i++) {
 		struct proc_row *row = &list->rows[i];
 

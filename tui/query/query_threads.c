@@ -38,8 +38,8 @@ struct threads {
 	uint32_t *ends;		     /* by stack */
 	struct query_leaf *leaves;   /* of the thread */
 	size_t nleaves;
-	uint64_t *sum;	/* by function */
-	bool takes_all; /* cells count as they are */
+	uint64_t *sum;		/* by function */
+	bool counts, takes_all; /* cells count as they are */
 	struct proc_row *rows;
 	size_t count, rows_room;
 };
@@ -152,7 +152,9 @@ static int leaves_reserve(struct threads *t)
 
 static void add_leaf(struct threads *t, const struct profile_cell *cell)
 {
-	uint32_t func = leaf_of(t, cell->kstack);
+	bool waits = cell->kstack != PROFILE_NO_STACK && cell->ustack != PROFILE_NO_STACK &&
+		     stack_at(t->p, cell->kstack)->stack.use == STACK_WAITS;
+	uint32_t func = waits ? NO_FUNC : leaf_of(t, cell->kstack);
 
 	if (func == NO_FUNC)
 		func = leaf_of(t, cell->ustack);
@@ -166,10 +168,13 @@ static bool add_cell(struct threads *t, const struct run *run, const struct prof
 {
 	struct profile_cell cell = *raw;
 
+	if (!t->counts && !query_measures(t->p, t->q, &cell))
+		return false;
 	if (!t->takes_all && !query_take(t->p, t->q, &cell))
 		return false;
 	if (run->age != NO_AGE)
-		query_history_count(&row->history[PROC_HISTORY - 1 - run->age], cell.count);
+		query_history_count(&row->history[PROC_HISTORY - 1 - run->age],
+				    query_history_unit(t->q, cell.count));
 	if (!run->weighed)
 		return true;
 	row->samples += cell.count;
@@ -248,6 +253,7 @@ static int make_rows(struct threads *t)
 	t->rows = malloc(CELLS_ROOM * sizeof(*t->rows));
 	if (!t->ends || !t->sum || !t->rows || leaves_reserve(t))
 		return -ENOMEM;
+	t->counts = query_counts(p, t->q);
 	t->takes_all = query_takes_all(t->q) && !t->q->hide_kernel && t->q->proc == QUERY_ALL;
 	t->rows_room = CELLS_ROOM;
 	while (!err && (proc = next_proc(t)) != QUERY_ALL)

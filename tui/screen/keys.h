@@ -34,7 +34,8 @@ enum keycode {
 	KEYCODE_MOUSE, /* no key: the mouse did something */
 };
 
-#define IN_ALL	  (IN_LISTS | IN_TREE | IN_FLAME | IN_SHARDS | IN_UNWIND | IN_CODE | IN_WINGS)
+#define IN_ALL                                                                                     \
+	(IN_LISTS | IN_TREE | IN_FLAME | IN_SHARDS | IN_UNWIND | IN_WAITS | IN_CODE | IN_WINGS)
 #define IN_LISTS  (VIEW_BIT(VIEW_PROCS) | VIEW_BIT(VIEW_FUNCS))
 #define IN_PROCS  VIEW_BIT(VIEW_PROCS)
 #define IN_TREE	  (VIEW_BIT(VIEW_TREE) | VIEW_BIT(VIEW_CALLERS))
@@ -42,6 +43,7 @@ enum keycode {
 #define IN_CALLS  (IN_TREE | IN_FLAME)
 #define IN_SHARDS VIEW_BIT(VIEW_SHARDS)
 #define IN_UNWIND VIEW_BIT(VIEW_UNWIND)
+#define IN_WAITS  VIEW_BIT(VIEW_WAITS)
 #define IN_CODE	  VIEW_BIT(VIEW_FRAME)	   /* a function's machine code, over any view */
 #define IN_WINGS  VIEW_BIT(VIEW_BUTTERFLY) /* its callers and callees, likewise */
 #define IN_NAMES  (IN_CALLS | VIEW_BIT(VIEW_FUNCS))
@@ -80,7 +82,9 @@ enum keycode {
 	X(VIEW_5, "view-flame", "5", IN_ALL, "", "flame graph")                                    \
 	X(VIEW_6, "view-shards", "6", IN_ALL, "", "shards of the unwind tables")                   \
 	X(VIEW_7, "view-unwind", "7", IN_ALL, "", "how stacks ended, and what was lost")           \
+	X(VIEW_8, "view-waits", "8", IN_ALL, "", "locks and other long waits, and who ended them") \
 	X(ZOOM, "zoom", "Enter", IN_PROCS, "", "zoom into the process")                            \
+	X(PAIR, "next-pair", "Enter", IN_WAITS, "", "the next pair of waiter and waker")           \
 	X(CODE, "code", "Enter", VIEW_BIT(VIEW_FUNCS), "",                                         \
 	  "the function's machine code; of a file its functions")                                  \
 	X(FLAME_ZOOM, "frame-zoom", "Enter", IN_FLAME, "", "zoom into the frame")                  \
@@ -147,6 +151,10 @@ enum keycode {
 	X(INLINE, "inline", "J", IN_FRAMES, "", "hide or show inlined calls")                      \
 	X(FRAMES, "frames", "Y", IN_FRAMES, "",                                                    \
 	  "interpreted languages: merge frames, show all, or only the language's")                 \
+	X(MEASURE, "measure", "Q", IN_ALL, "",                                                     \
+	  "count time on CPUs, off-CPU waits of threads, or both (wall)")                          \
+	X(WAKERS, "wakers", "^W", IN_FRAMES, "",                                                   \
+	  "who ended the waits of what is under the cursor")                                       \
 	X(THREADS, "threads", "H", IN_ALL, "",                                                     \
 	  "Procs: a row for each thread, or for each process")                                     \
 	X(GROUP, "group", "c", IN_PROCS, "",                                                       \

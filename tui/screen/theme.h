@@ -62,7 +62,19 @@
 	X(FLAME_1, "flame.1", 0)                                                                   \
 	X(FLAME_2, "flame.2", ATTR_BOLD)                                                           \
 	X(FLAME_3, "flame.3", ATTR_REVERSE)                                                        \
-	X(FLAME_4, "flame.4", ATTR_REVERSE | ATTR_BOLD)
+	X(FLAME_4, "flame.4", ATTR_REVERSE | ATTR_BOLD)                                            \
+	X(WAIT_ON, "wait.on", ATTR_REVERSE)                                                        \
+	X(WAIT_RUNNABLE, "wait.runnable", ATTR_BOLD)                                               \
+	X(WAIT_LOCK, "wait.lock", ATTR_BOLD)                                                       \
+	X(WAIT_SLEEP, "wait.sleep", ATTR_DIM)                                                      \
+	X(WAIT_POLL, "wait.poll", ATTR_DIM)                                                        \
+	X(WAIT_PIPE, "wait.pipe", 0)                                                               \
+	X(WAIT_SOCKET, "wait.socket", 0)                                                           \
+	X(WAIT_DISK, "wait.disk", ATTR_BOLD)                                                       \
+	X(WAIT_FAULT, "wait.fault", ATTR_BOLD)                                                     \
+	X(WAIT_CHILD, "wait.child", 0)                                                             \
+	X(WAIT_STOPPED, "wait.stopped", ATTR_UNDERLINE)                                            \
+	X(WAIT_OTHER, "wait.other", 0)
 
 enum role {
 #define ROLE_ENUM(id, name, attributes) ROLE_##id,

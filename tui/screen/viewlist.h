@@ -15,7 +15,8 @@
 	X(CALLERS, 4, "Callers", "callers")                                                        \
 	X(FLAME, 5, "Flame", "flame")                                                              \
 	X(SHARDS, 6, "Shards", "shards")                                                           \
-	X(UNWIND, 7, "Unwind", "unwind")
+	X(UNWIND, 7, "Unwind", "unwind")                                                           \
+	X(WAITS, 8, "Waits", "waits")
 
 enum ui_view {
 	VIEW_FRAME, /* what surrounds the views: header, tabs, footer */

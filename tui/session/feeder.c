@@ -160,8 +160,12 @@ static int sum_slices(struct feeder *f, uint32_t from, uint32_t to, uint32_t fig
 		for (size_t i = 0; i < slice.ncells; i++) {
 			const struct profile_cell *cell = &slice.cells[i];
 
-			celltable_get(table, cell->proc, cell->ustack, cell->kstack, NULL)->count +=
-				cell->count;
+			celltable_add(table, &(struct cell){.proc = cell->proc,
+							    .ustack = cell->ustack,
+							    .kstack = cell->kstack,
+							    .count = cell->count,
+							    .weight = profile_weight(&slice.health,
+										     cell)});
 		}
 		if (n < figures)
 			profile_health_add(&sum->health, &slice.health);
@@ -181,7 +185,8 @@ static int feed_table(struct feeder *f, const struct celltable *table, uint32_t 
 		struct profile_cell one = {.proc = cell->proc,
 					   .ustack = cell->ustack,
 					   .kstack = cell->kstack,
-					   .count = cell->count};
+					   .count = cell->count,
+					   .weight = cell->weight};
 
 		err = feeder_cell(f, &one, n, &f->cells[i]);
 	}

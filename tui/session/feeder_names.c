@@ -164,7 +164,8 @@ int feeder_cell(struct feeder *f, const struct profile_cell *cell, uint32_t n,
 				     .ustack = (uint32_t)ustack,
 				     .kstack = (uint32_t)kstack,
 				     .count = cell->count,
-				     .cpu = cell->cpu};
+				     .cpu = cell->cpu,
+				     .weight = cell->weight};
 	return 0;
 }
 

@@ -55,6 +55,8 @@ enum session_record {
 
 #define SESSION_CPU_MAX	  8192u /* the number of a CPU, + 1 */
 #define SESSION_USE_WHOLE 1000u /* the time of a CPU, see struct cpu_use */
+/* Of all cells of a slice together, so that sums over the slices of a profile fit in 64 bits. */
+#define SESSION_WEIGHT_MAX ((uint64_t)1 << 50)
 
 #define SESSION_STACK_KERNEL   1u
 #define SESSION_STACK_COMPLETE 2u
@@ -67,7 +69,8 @@ enum session_record {
 /* The kinds of functions by their number in the file. */
 static const enum func_kind session_kinds[] = {FUNC_USER,   FUNC_KERNEL, FUNC_JIT,    FUNC_END,
 					       FUNC_INLINE, FUNC_EVAL,	 FUNC_PYTHON, FUNC_PHP,
-					       FUNC_PERL,   FUNC_RUBY,	 FUNC_JS,     FUNC_JAVA};
+					       FUNC_PERL,   FUNC_RUBY,	 FUNC_JS,     FUNC_JAVA,
+					       FUNC_WAIT,   FUNC_TIME,	 FUNC_LOCK,   FUNC_WAKER};
 
 #define SESSION_KINDS (sizeof(session_kinds) / sizeof(*session_kinds))
 
@@ -106,14 +109,22 @@ static const enum func_kind session_kinds[] = {FUNC_USER,   FUNC_KERNEL, FUNC_JI
 	X(by_cpu)                                                                                  \
 	X(outside)                                                                                 \
 	X(complete_fp_walks)                                                                       \
-	X(counted)
+	X(counted)                                                                                 \
+	X(waits)                                                                                   \
+	X(wait_ns)                                                                                 \
+	X(wait_walks)                                                                              \
+	X(wait_thinned)                                                                            \
+	X(wait_untaken)                                                                            \
+	X(wait_lost)
 
 #define SESSION_COUNT(field)  +1
 #define SESSION_HEALTH_FIELDS (0 SESSION_HEALTH(SESSION_COUNT))
 
 /*
  * A profile keeps 20 s of slices, however many cells they have, so a slice of so many ns that
- * claims more cells than a machine could make is refused: more than 256 and one per 5 us.
+ * claims more cells than a machine could make is refused: more than 256 and one per 5 us. Threads
+ * that are followed through their waits have about three cells each, however short the slice is:
+ * the writer merges them if there are too many.
  */
 static inline bool session_may_have(uint64_t ncells, uint64_t elapsed)
 {

@@ -232,6 +232,7 @@ static int take_cell(struct session_names *names, const struct session_counts *c
 	cell->kstack = cell_stack(c, counts->stacks);
 	cell->count = cursor_number32(c, UINT32_MAX);
 	cell->cpu = 0;
+	cell->weight = 0;
 	return c->bad ? -EBADMSG : 0;
 }
 
@@ -269,6 +270,21 @@ static void take_use(struct cursor *c, struct session_cells *cells, size_t *coun
 	}
 }
 
+/* Behind that: what the cells stand for, if the figures do not say it. */
+static void take_weights(struct cursor *c, struct profile_cell *cells, size_t count)
+{
+	uint64_t sum = 0;
+
+	if (c->bad || c->at == c->end)
+		return;
+	c->bad |= cursor_number(c) != count;
+	for (size_t i = 0; i < count && !c->bad; i++) {
+		cells[i].weight = cursor_number(c);
+		c->bad |= cells[i].weight > SESSION_WEIGHT_MAX - sum;
+		sum += cells[i].weight;
+	}
+}
+
 static int cells_reserve(struct session_cells *cells, size_t count)
 {
 	if (count <= cells->room)
@@ -303,6 +319,8 @@ int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n
 		take_cpus(c, cells->at, (size_t)count);
 	if (!err)
 		take_use(c, cells, &out->nuse);
+	if (!err)
+		take_weights(c, cells->at, (size_t)count);
 	if (err || c->bad)
 		return err ? err : -EBADMSG;
 	out->cells = cells->at;

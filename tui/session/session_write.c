@@ -22,6 +22,7 @@
 #include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/util/safepath.h"
+#include "tui/util/share.h"
 #include "tui/session/session.h"
 #include "tui/session/session_define.h"
 
@@ -39,6 +40,8 @@ struct session_writer {
 	struct session_definer *definer;
 	struct outbytes slice, out;
 	struct cpu_use use[CPU_USE_MAX]; /* of the slice noted */
+	struct profile_cell *merged;	 /* its cells, if it has too many of them */
+	size_t merged_room;
 	bool noted;
 	bool past; /* slices are noted long after they were committed */
 };
@@ -111,11 +114,11 @@ static void note_cpus(struct session_writer *w, const struct profile_cell *cells
 		bytes_put_number(&w->slice, cells[i].cpu);
 }
 
-static void note_use(struct session_writer *w, size_t nuse)
+static void note_use(struct session_writer *w, size_t nuse, bool follows)
 {
 	unsigned int next = 0;
 
-	if (!nuse)
+	if (!nuse && !follows)
 		return;
 	bytes_put_number(&w->slice, nuse);
 	for (size_t i = 0; i < nuse; i++) {
@@ -124,6 +127,73 @@ static void note_use(struct session_writer *w, size_t nuse)
 		bytes_put_number(&w->slice, w->use[i].kernel);
 		next = w->use[i].cpu + 1u;
 	}
+}
+
+/* Only if a reader would not find them out from the figures, and can add them up. */
+static bool wants_weights(const struct profile_cell *cells, size_t ncells,
+			  const struct profile_health *health)
+{
+	uint64_t sum = 0;
+	bool differ = false;
+
+	for (size_t i = 0; i < ncells; i++) {
+		struct profile_cell plain = cells[i];
+		uint64_t weight = profile_weight(health, &cells[i]);
+
+		plain.weight = 0;
+		differ |= weight != profile_weight(health, &plain);
+		if (weight > SESSION_WEIGHT_MAX - sum)
+			return false;
+		sum += weight;
+	}
+	return differ;
+}
+
+static void note_weights(struct session_writer *w, const struct profile_cell *cells, size_t ncells,
+			 const struct profile_health *health)
+{
+	bytes_put_number(&w->slice, ncells);
+	for (size_t i = 0; i < ncells; i++)
+		bytes_put_number(&w->slice, profile_weight(health, &cells[i]));
+}
+
+static int by_stacks(const void *a, const void *b)
+{
+	const struct profile_cell *x = a, *y = b;
+
+	return ORDER(x->proc, y->proc)
+		       ?: ORDER(x->ustack, y->ustack) ?: ORDER(x->kstack, y->kstack);
+}
+
+/*
+ * Many threads that are followed have more cells than a reader accepts of a short slice. Then it
+ * does not tell threads apart, nor CPUs. -EFBIG: they are still too many.
+ */
+static int merge_threads(struct session_writer *w, const struct profile_health *health,
+			 const struct profile_cell **cells, size_t *ncells)
+{
+	size_t n = 0;
+
+	if (GROW_TO(w->merged, *ncells, w->merged_room, SIZE_MAX))
+		return -ENOMEM;
+	memcpy(w->merged, *cells, *ncells * sizeof(**cells));
+	qsort(w->merged, *ncells, sizeof(*w->merged), by_stacks);
+	for (size_t i = 0; i < *ncells; i++) {
+		struct profile_cell cell = w->merged[i];
+
+		cell.weight = profile_weight(health, &cell);
+		cell.tid = 0;
+		cell.cpu = 0;
+		if (n && !by_stacks(&w->merged[n - 1], &cell)) {
+			w->merged[n - 1].count += cell.count;
+			w->merged[n - 1].weight += cell.weight;
+		} else {
+			w->merged[n++] = cell;
+		}
+	}
+	*cells = w->merged;
+	*ncells = n;
+	return session_may_have(n, health->elapsed) ? 0 : -EFBIG;
 }
 
 bool session_wants_inventory(const struct session_writer *w, uint64_t now)
@@ -149,10 +219,16 @@ int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_health *health)
 {
 	size_t nuse = query_cpu_use(p, health->time, w->use, CPU_USE_MAX);
+	bool weights;
 	int err = 0;
 
 	if (w->fd < 0)
 		return 0;
+	if (!session_may_have(ncells, health->elapsed))
+		err = merge_threads(w, health, &cells, &ncells);
+	if (err)
+		return err;
+	weights = wants_weights(cells, ncells, health);
 	if (!w->started)
 		note_start(w, p, health);
 	w->time = health->time > w->start ? health->time - w->start : 0;
@@ -162,8 +238,10 @@ int session_note(struct session_writer *w, const struct profile *p,
 	bytes_put_number(&w->slice, ncells);
 	for (size_t i = 0; i < ncells && !err; i++)
 		err = note_cell(w, p, &cells[i]);
-	note_cpus(w, cells, ncells, nuse > 0);
-	note_use(w, nuse);
+	note_cpus(w, cells, ncells, nuse || weights);
+	note_use(w, nuse, weights);
+	if (weights)
+		note_weights(w, cells, ncells, health);
 	if (!err)
 		err = session_definer_update(w->definer, p);
 	if (!err && w->slice.failed)
@@ -517,5 +595,6 @@ void session_writer_free(struct session_writer *w)
 	session_definer_free(w->definer);
 	bytes_free(&w->slice);
 	bytes_free(&w->out);
+	free(w->merged);
 	free(w);
 }

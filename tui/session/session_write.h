@@ -41,7 +41,9 @@ void session_writer_free(struct session_writer *w);
  * slice. now: CLOCK_MONOTONIC ns.
  */
 bool session_wants_inventory(const struct session_writer *w, uint64_t now);
-/* Notes what was just committed; the lock is held since then. -ENOMEM, -EFBIG. */
+/* Notes what was just committed; the lock is held since then. Threads are merged if there are more
+ * cells than a reader accepts (session_may_have). -ENOMEM, or -EFBIG: there are too many even so.
+ */
 int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_cell *cells, size_t ncells,
 		 const struct profile_health *health);

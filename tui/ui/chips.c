@@ -21,7 +21,7 @@
 /* --- when each holds, and its words ---------------------------------------------------------- */
 
 /* Where the samples of a zoom or of tagged processes are counted. */
-#define IN_SUMS (VIEW_BIT(VIEW_FUNCS) | IN_CALLS)
+#define IN_SUMS (VIEW_BIT(VIEW_FUNCS) | IN_CALLS | IN_WAITS)
 
 static bool attached_text(const struct ui *ui, char *to, size_t size)
 {
@@ -106,6 +106,12 @@ static bool frames_text(const struct ui *ui, char *to, size_t size)
 	return ui->frames != FRAMES_MERGED;
 }
 
+static bool measure_text(const struct ui *ui, char *to, size_t size)
+{
+	snprintf(to, size, "%s", measure_name(ui->measure));
+	return ui->measure != MEASURE_CPU;
+}
+
 #define CHIP_SWITCH(name, words, on)                                                               \
 	static bool name##_text(const struct ui *ui, char *to, size_t size)                        \
 	{                                                                                          \
@@ -125,6 +131,7 @@ static const struct {
 	unsigned int views; /* where it counts, if it does at all */
 	enum role role;
 } kinds[CHIP_COUNT] = {
+	[CHIP_MEASURE] = {measure_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_KERNEL] = {kernel_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_USER] = {user_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_INLINE] = {inline_text, IN_FRAMES, ROLE_MATCH},

@@ -16,6 +16,7 @@ struct ui;
 
 /* In the order of the screen. */
 enum chip_kind {
+	CHIP_MEASURE,
 	CHIP_KERNEL,
 	CHIP_USER,
 	CHIP_INLINE,

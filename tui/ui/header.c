@@ -15,17 +15,20 @@
 #include "tui/ui/replay_keys.h"
 #include "tui/query/query.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/statebar.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
 #define NS_PER_SEC	1000000000.0
 #define ROWS_FOR_METERS 20 /* with fewer rows one line has all figures */
 #define ROWS_FOR_TWO	28 /* with fewer the timeline has one row */
+#define ROWS_FOR_STATES 34 /* with fewer rows states of threads have as many as CPU use */
 #define ROWS_FOR_STATE	9  /* with fewer: no line of figures */
 #define ROWS_FOR_CHIPS	6  /* with fewer they have no row of their own */
 #define ROWS_FOR_TABLES 10 /* of a view; with fewer it gets all of them */
 #define STRIP_LEAST	12 /* cells of a timeline behind the figures */
 #define NEARLY_FULL	0.9
+#define WAITS_DEAR	1 /* percent of a CPU */
 #define GOOD_UNWOUND	0.95
 #define MISSED_SHARE	10 /* a tenth of the ticks of busy CPUs */
 
@@ -245,9 +248,12 @@ double header_self(const struct ui *ui)
 void header_rate(const struct profile_health *last, char *to, size_t size)
 {
 	char number[16];
+	const struct unit *unit = units_of(last);
+	const bool samples = strcmp(unit->name, "samples") == 0;
 
-	units_number(per_second(last, last->samples) * units_scale(last), number, sizeof(number));
-	snprintf(to, size, "%s %s/s", units_of(last)->name, number);
+	units_number(per_second(last, samples ? last->samples : last->weight), number,
+		     sizeof(number));
+	snprintf(to, size, "%s %s/s", unit->name, number);
 }
 
 /* All of it in one line, for screens without room for meters, and a timeline behind it. */
@@ -299,14 +305,36 @@ int header_draw_tables(const struct ui *ui, struct grid *g, int row, int rows)
 	return 1;
 }
 
-bool header_full(const struct header *h, char *to, size_t size)
+/* Following threads costs more than is promised, or leaves out so much that it is seen. */
+static bool waits_full(const struct profile_health *last, char *to, size_t size)
+{
+	const double cost = 100 * share((double)last->wait_ns, (double)last->elapsed);
+	const uint64_t all = last->wait_thinned + last->wait_walks;
+
+	if (!last->waits || cost <= WAITS_DEAR || !last->wait_thinned)
+		return false;
+	snprintf(
+		to, size,
+		"waits cost %.1f%% of a CPU; %.0f%% of their stacks, of short ones, are thinned out: "
+		"--min-block, F9",
+		cost, 100 * share((double)last->wait_thinned, (double)all));
+	return true;
+}
+
+bool header_full(const struct header *h, enum measure measure, char *to, size_t size)
 {
 	const struct profile_health *last = &h->last;
 	double map = share((double)last->counts_used, (double)last->counts_max);
 	double words = share((double)last->words_used, (double)last->words_max);
 
 	to[0] = '\0';
-	if (map > NEARLY_FULL)
+	if (last->wait_lost)
+		snprintf(
+			to, size,
+			"%llu waits lost: their time is counted, their stacks are not; --min-block "
+			"makes them fewer",
+			(unsigned long long)last->wait_lost);
+	else if (map > NEARLY_FULL)
 		snprintf(to, size, "the stack map is %.0f%% full: %s", 100 * map,
 			 reasons_loss(LOSS_COUNTS_FULL)->remedy);
 	else if (last->evictions)
@@ -318,6 +346,8 @@ bool header_full(const struct header *h, char *to, size_t size)
 		snprintf(to, size,
 			 "the shards are %.0f%% full: --memory gives the tables more room",
 			 100 * words);
+	else if (measure != MEASURE_CPU)
+		waits_full(last, to, size);
 	return to[0] != '\0';
 }
 
@@ -402,11 +432,19 @@ int header_draw(const struct ui *ui, struct grid *g)
 	size_t n = chips_list(ui, chips);
 	int row = 1, tall = g->rows >= ROWS_FOR_TWO ? 2 : 1;
 
+	/* Four states can be told apart. */
+	if (ui->measure != MEASURE_CPU && g->rows >= ROWS_FOR_STATES)
+		tall = 4;
+
 	n = draw_title(ui, g, chips, n);
 	if (g->rows >= ROWS_FOR_METERS) {
 		row += header_draw_meters(ui, g, row);
 		header_draw_timeline(ui, g, row, tall);
 		row += tall;
+		if (tall > 2) {
+			grid_blank(g, row, 0, g->cols, ROLE_TEXT);
+			statebar_legend(ui, g, row++, 7, g->cols, NULL);
+		}
 	} else if (g->rows >= ROWS_FOR_STATE) {
 		/* There is no other way to see where in time the view is. */
 		if (ui->frozen)

@@ -26,6 +26,13 @@ struct scope_line {
 	float use[TIMELINE_MAX];
 };
 
+/* Where the time of the threads in view went, by slice, likewise; in shares of UINT16_MAX. */
+struct state_line {
+	uint64_t scope;
+	uint64_t slice[TIMELINE_MAX];
+	uint16_t share[TIMELINE_MAX][WAIT_CAUSES];
+};
+
 /* What the header shows, copied from the profile. */
 struct header {
 	struct profile_health last;
@@ -36,6 +43,7 @@ struct header {
 	float timeline[TIMELINE_MAX]; /* of slices up to number `slices`; < 0: not known */
 	size_t ntimeline;
 	struct scope_line line;
+	struct state_line states;
 	struct cpu_use use[CPU_USE_MAX]; /* of slice `last`; none: not known */
 	size_t nuse;
 	uint64_t use_time; /* of that slice */
@@ -59,7 +67,7 @@ bool header_tells(const struct profile_health *health, enum loss loss);
 /* One line for losses, by cause and with a remedy; false: nothing was lost lately. */
 bool header_loss(const struct header *h, char *to, size_t size);
 /* A table of stacktop's own that is full or nearly so, with a remedy; false: there is none. */
-bool header_full(const struct header *h, char *to, size_t size);
+bool header_full(const struct header *h, enum measure measure, char *to, size_t size);
 /* stacktop's own tables and times, at the top of a view about these that has so many rows. Returns
  * the rows used. */
 int header_draw_tables(const struct ui *ui, struct grid *g, int row, int rows);

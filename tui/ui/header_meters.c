@@ -14,6 +14,7 @@
 #define METER_LEAST 16	   /* cells, with its name */
 #define METER_MOST  40
 #define FIGURES	    43 /* cells to the right of the meters */
+#define WAITS_DEAR  1  /* percent of a CPU */
 #define FIGURE_ROWS 2  /* ... and rows */
 #define STACKS	    "stacks complete"
 #define ROWS_SHARE  6 /* of the screen's height at most a sixth is meters */
@@ -170,6 +171,15 @@ static void put_procs(const struct ui *ui, struct grid *g, int row, int col)
 	if (profile_is_time(last))
 		header_rate(last, text + 2, sizeof(text) - 2);
 	col = header_piece(g, row, col, g->cols, ROLE_TEXT, text);
+	if (last->waits) {
+		const double cost = 100 * (double)last->wait_ns / (double)(last->elapsed | 1);
+
+		/* What is left out is not silently left out. */
+		snprintf(text, sizeof(text), "  waits %.1f%%%s", cost,
+			 last->wait_thinned ? ", thinned" : "");
+		col = header_piece(g, row, col, g->cols, cost > WAITS_DEAR ? ROLE_WARN : ROLE_DIM,
+				   text);
+	}
 	snprintf(text, sizeof(text), "  procs %u%s", last->nprocs,
 		 last->reading_procs ? ", reading more" : "");
 	header_piece(g, row, col, g->cols, ROLE_TEXT, text);

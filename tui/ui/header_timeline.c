@@ -5,12 +5,14 @@
  */
 #include "tui/ui/header_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "symbols/base/keyhash.h"
 #include "tui/query/query.h"
 #include "tui/ui/selection.h"
+#include "tui/ui/statebar.h"
 #include "tui/ui/ui.h"
 
 #define NS_PER_SEC  1000000000.0
@@ -45,7 +47,8 @@ static uint64_t scope_of(const struct ui *ui)
 
 	hash = mix(hash, ui->hide_user | ui->hide_kernel << 1 | ui->hide_inline << 2 |
 				 (uint64_t)zoom->on << 3 | zoom->in_module << 4 |
-				 s->filter.set << 5 | (uint64_t)ui->frames << 6);
+				 s->filter.set << 5 | (uint64_t)ui->frames << 6 |
+				 (uint64_t)ui->measure << 8);
 	if (zoom->on) {
 		hash = mix(mix(hash, (uint64_t)zoom->pid), zoom->image);
 		hash = mix(hash, zoom->tid);
@@ -116,12 +119,54 @@ static bool load_counted(struct header *h, uint64_t scope)
 	return true;
 }
 
+static void share_times(const struct query *q, const uint64_t us[WAIT_CAUSES],
+			uint16_t share[WAIT_CAUSES])
+{
+	uint64_t all = 0;
+
+	for (int i = q->measure == MEASURE_OFF; i < WAIT_CAUSES; i++)
+		all += us[i];
+	for (int i = 0; i < WAIT_CAUSES; i++)
+		share[i] = !all || (i == WAIT_NONE && q->measure == MEASURE_OFF)
+				   ? 0
+				   : (uint16_t)lround((double)us[i] / (double)all * UINT16_MAX);
+}
+
+/* The newest first, as with count_slices. */
+static void load_states(struct ui *ui, const struct profile *p, uint64_t scope)
+{
+	struct header *h = &ui->header;
+	struct state_line *line = &h->states;
+	uint64_t us[WAIT_CAUSES];
+	bool narrowed;
+	struct query q;
+	size_t cells = 0;
+
+	if (line->scope != scope)
+		memset(line->slice, 0, sizeof(line->slice));
+	line->scope = scope;
+	if (!selection_in_view(ui, p, &q, &narrowed))
+		return;
+	for (size_t back = 0; back < h->ntimeline && cells < CELLS_COUNT; back++) {
+		const uint64_t slice = h->slices - back;
+		const size_t at = slice % TIMELINE_MAX;
+
+		if (line->slice[at] == slice || !query_slice_times(p, &q, slice, us, &cells))
+			continue;
+		line->slice[at] = slice;
+		share_times(&q, us, line->share[at]);
+	}
+}
+
 void header_load_scope(struct ui *ui, const struct profile *p)
 {
 	struct header *h = &ui->header;
 	uint64_t scope = scope_of(ui);
 	bool narrowed = false, there;
 	struct query q;
+
+	if (ui->measure != MEASURE_CPU)
+		load_states(ui, p, scope);
 
 	if (load_counted(h, scope))
 		return;
@@ -198,6 +243,28 @@ static double scale_of(const struct header *h, const struct stretch *s)
 	return h->line.on ? most : 1;
 }
 
+/* The states of a slice, from the bottom up: each cell has that of the time at its middle. */
+static void draw_states(const struct ui *ui, struct grid *g, int row, int rows, int col,
+			uint64_t slice)
+{
+	const struct state_line *line = &ui->header.states;
+	const uint16_t *share = line->share[slice % TIMELINE_MAX];
+	uint32_t before = 0, all = 0;
+	int cause = WAIT_NONE;
+
+	for (int i = 0; i < WAIT_CAUSES; i++)
+		all += share[i];
+	if (line->slice[slice % TIMELINE_MAX] != slice || !all)
+		return;
+	for (int i = 0; i < rows; i++) {
+		const double at = (i + 0.5) * all / rows;
+
+		while (cause + 1 < WAIT_CAUSES && before + share[cause] <= at)
+			before += share[cause++];
+		statebar_cell(ui, g, row + rows - 1 - i, col, (enum wait_cause)cause);
+	}
+}
+
 /* Whose height is 0..rows * SPARK_LEVELS - 1. */
 static void draw_column(struct grid *g, int row, int rows, int col, double use, double scale)
 {
@@ -264,8 +331,12 @@ static double draw_stretch(const struct ui *ui, struct grid *g, int row, int row
 	double scale = scale_of(&ui->header, s);
 
 	for (int i = 0; i < s->n; i++)
-		draw_column(g, row, rows, s->col + i, use_at(&ui->header, s, i), scale);
-	if (rows > 1)
+		if (ui->measure == MEASURE_CPU)
+			draw_column(g, row, rows, s->col + i, use_at(&ui->header, s, i), scale);
+		else
+			draw_states(ui, g, row, rows, s->col + i,
+				    s->last - (uint64_t)(s->n - 1 - i));
+	if (rows > 1 && ui->measure == MEASURE_CPU)
 		draw_marks(ui, g, row, s);
 	if (room > 0)
 		grid_zone(g, (struct zone){ZONE_TIME, 0, NULL, row, rows, col, room});
@@ -286,7 +357,9 @@ void header_draw_timeline(const struct ui *ui, struct grid *g, int row, int rows
 		grid_blank(g, row + i, 0, g->cols, ROLE_TEXT);
 	most = draw_stretch(ui, g, row, rows, &s, left, room);
 	snprintf(text, sizeof(text), " -%.0fs ", ago(ui, &s, s.n));
-	if (h->line.on || rows > 1)
+	if (ui->measure != MEASURE_CPU)
+		snprintf(scale, sizeof(scale), "%s", rows > 1 ? "state" : "");
+	else if (h->line.on || rows > 1)
 		snprintf(scale, sizeof(scale), "%s%.*f%%", rows > 1 ? "" : "max ",
 			 most < 0.0995 ? 1 : 0, 100 * most);
 	grid_put(g, row + rows - 1, 0, LEFT, ROLE_DIM, text);

@@ -164,6 +164,13 @@ void names_show(const struct profile_func *func, char *to, size_t size)
 	if (func->kind == FUNC_END)
 		snprintf(to, size, strcmp(func->name, CAUSE_FOLDED) ? "[unwind: %s]" : "[%s]",
 			 func->name);
+	else if (func->kind == FUNC_WAIT)
+		snprintf(to, size, "[%s]", func->name);
+	else if (func->kind == FUNC_LOCK)
+		snprintf(to, size, "[lock %s]", func->name);
+	else if (func->kind == FUNC_WAKER)
+		snprintf(to, size, "[woken by %s%s%s]", func->name, func->module[0] ? ", " : "",
+			 func->module);
 	else
 		snprintf(to, size, "%s", func->name);
 }
@@ -177,6 +184,7 @@ const char *names_mark(const struct profile_func *func)
 	       : func->kind == FUNC_INLINE ? "i"
 	       : func->kind == FUNC_JIT	   ? "j"
 	       : func->kind == FUNC_END	   ? "!"
+	       : func_is_wait(func->kind)  ? "w"
 					   : "u";
 }
 
@@ -185,6 +193,7 @@ enum role names_mark_role(const struct profile_func *func)
 	return func_is_language(func->kind) ? ROLE_LANGUAGE
 	       : func->kind == FUNC_KERNEL  ? ROLE_KERNEL
 	       : func->kind == FUNC_END	    ? ROLE_BROKEN
+	       : func_is_wait(func->kind)   ? names_role(func, ROLE_DIM)
 					    : ROLE_USER;
 }
 
@@ -197,6 +206,7 @@ const char *names_kind(const struct profile_func *func)
 	       : func->kind == FUNC_INLINE ? "inlined"
 	       : func->kind == FUNC_JIT	   ? "made at run time"
 	       : func->kind == FUNC_EVAL   ? "interpreter"
+	       : func_is_wait(func->kind)  ? "wait"
 					   : "";
 }
 
@@ -205,7 +215,14 @@ const char *names_module(const struct profile_func *func)
 	return language_module(func->kind, func->module);
 }
 
+enum role names_wait_role(enum wait_cause cause)
+{
+	return (enum role)(ROLE_WAIT_ON + (int)cause);
+}
+
 enum role names_role(const struct profile_func *func, enum role role)
 {
+	if (func->kind == FUNC_WAIT)
+		return names_wait_role(wait_by_name(func->name));
 	return func->kind == FUNC_EVAL ? ROLE_DIM : role;
 }

@@ -45,7 +45,9 @@ enum role names_mark_role(const struct profile_func *func);
 const char *names_kind(const struct profile_func *func);
 /* Where it is, for a column: the source file of a language without its folders. */
 const char *names_module(const struct profile_func *func);
-/* Dim, if the function is only shown because all are; else `role`. */
+/* The colour of a cause. */
+enum role names_wait_role(enum wait_cause cause);
+/* That, of a cause; dim, if the function is only shown because all are; else `role`. */
 enum role names_role(const struct profile_func *func, enum role role);
 
 #endif

@@ -37,18 +37,17 @@ void plain_row_add(struct plain_row *row, const char *format, ...)
 	va_end(args);
 }
 
-void plain_row_few(struct plain_row *row, uint64_t samples)
+void plain_row_few(const struct ui *ui, struct plain_row *row, uint64_t samples)
 {
-	char text[48];
-
-	if (samples >= SHARE_FEW)
-		return;
-	ui_samples(samples, text, sizeof(text));
-	plain_row_add(row, "%s", text);
+	if (ui->measure == MEASURE_CPU && samples < SHARE_FEW)
+		plain_row_add(row, "only %llu %s", (unsigned long long)samples,
+			      samples == 1 ? "sample" : "samples");
 }
 
-const char *plain_samples(uint64_t samples)
+const char *plain_samples(const struct ui *ui, uint64_t samples)
 {
+	if (ui->measure != MEASURE_CPU)
+		return ui->measure == MEASURE_OFF ? "time off CPUs" : "time on CPUs and off";
 	return samples < SHARE_FEW ? "only a few samples" : "samples";
 }
 

@@ -43,10 +43,10 @@ struct plain_row *plain_list_add(struct plain_list *list, uint64_t key, double p
 /* Adds to what more there is, behind a semicolon. */
 void plain_row_add(struct plain_row *row, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Adds "only 7 samples" if its percents are of few, which says little. */
-void plain_row_few(struct plain_row *row, uint64_t samples);
+/* Adds "only 7 samples" if its percents are of few, which says little; not of times. */
+void plain_row_few(const struct ui *ui, struct plain_row *row, uint64_t samples);
 /* What the percents of a title are of. Not the number: a list whose title changes is told anew. */
-const char *plain_samples(uint64_t samples);
+const char *plain_samples(const struct ui *ui, uint64_t samples);
 /* Adds the words of the columns that are not hidden (bits). */
 void plain_row_columns(struct plain_row *row, const struct column *columns, int count,
 		       unsigned int hidden, columns_cell_fn cell, const void *table,

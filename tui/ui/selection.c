@@ -160,6 +160,7 @@ struct query selection_all(const struct ui *ui)
 			      .hide_user = ui->hide_user,
 			      .hide_inline = ui->hide_inline,
 			      .frames = ui->frames,
+			      .measure = ui->measure,
 			      .baseline = ui->scrub.diff};
 }
 
@@ -171,7 +172,7 @@ bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
 		if (q->proc == QUERY_ALL)
 			return false;
 	}
-	return !selection_query(ui, p, q, VIEW_BIT(ui->view) & IN_CALLS);
+	return !selection_query(ui, p, q, VIEW_BIT(ui->view) & (IN_CALLS | IN_WAITS));
 }
 
 /* Of a view of processes, which has rows for all of them. */
@@ -351,7 +352,8 @@ const char *selection_meaning(const struct ui *ui)
 		return "samples of such processes";
 	if (of == FILTER_OF_END)
 		return "stacks that ended so";
-	return view & IN_CALLS || ui->overlay.ops ? "paths with such a frame" : "functions";
+	return view & (IN_CALLS | IN_WAITS) || ui->overlay.ops ? "paths with such a frame"
+							       : "functions";
 }
 
 const char *selection_nothing(const struct ui *ui)

@@ -110,6 +110,7 @@ struct ui {
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
 	enum frames_mode frames; /* of stacks of interpreted languages */
+	enum measure measure;	 /* what is counted: samples, waits, or both */
 	bool follow;		 /* the row of the cursor, through exec, too */
 	enum grouping grouping;	 /* of processes, in Procs */
 	bool by_file;		 /* rows of Funcs stand for source files and objects */
@@ -124,6 +125,7 @@ struct ui {
 	bool ascii;
 	bool utf8;     /* the locale is; else ascii stays */
 	bool no_mouse; /* the terminal has it */
+	bool no_color; /* as far as is known */
 
 	/* Questions, and answers that the owner uses. */
 	struct prompt prompt;
@@ -198,11 +200,17 @@ bool ui_zoom_changed(const struct ui *ui, char *about, size_t size);
  * none), in front of that column. */
 void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, int end,
 		  const struct profile_func *func);
-/* "412 samples", "only 7 samples": of how many shares are. */
-void ui_samples(uint64_t samples, char *to, size_t size);
+/* "412 samples", "12.3k faults", "1.23 s". */
+void ui_amount(const struct ui *ui, uint64_t samples, char *to, size_t size);
+/* The same of what shares are of: "only 7 samples". */
+void ui_samples(const struct ui *ui, uint64_t samples, char *to, size_t size);
+/* The same in a column: "412", "12.3k", "1.23 s"; and its title, "SAMPLES", "EVENTS" or "TIME". */
+void ui_count(const struct ui *ui, uint64_t samples, char *to, size_t size);
+const char *ui_count_title(const struct ui *ui);
 /* That, and which rows of the list are shown (NULL: of none), at the right end of a row. Returns
  * the column before which the rest of the row has to end. */
-int ui_draw_samples(struct grid *g, int row, uint64_t samples, const struct list *list);
+int ui_draw_samples(const struct ui *ui, struct grid *g, int row, uint64_t samples,
+		    const struct list *list);
 /* Which samples count now: of a frozen view, those of its moment. */
 enum span ui_span(const struct ui *ui);
 /* "10 s" or "all": the span that is shown. */

@@ -71,7 +71,7 @@ struct view_ops {
 };
 
 extern const struct view_ops procs_view, funcs_view, tree_view, callers_view, flame_view,
-	shards_view, unwind_view;
+	shards_view, unwind_view, waits_view;
 
 /* The process under the cursor of Procs; none: nothing is changed. */
 void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image);

@@ -7,6 +7,7 @@
 #include "tui/screen/hints.h"
 #include "tui/screen/list.h"
 #include "tui/ui/selection.h"
+#include "tui/profile/units.h"
 #include "tui/ui/ui.h"
 #include "tui/util/share.h"
 
@@ -110,13 +111,43 @@ bool ui_zoom_changed(const struct ui *ui, char *about, size_t size)
 	return true;
 }
 
-void ui_samples(uint64_t samples, char *to, size_t size)
+static bool are_few(const struct ui *ui, uint64_t samples)
 {
-	snprintf(to, size, "%s%llu %s", samples < SHARE_FEW ? "only " : "",
-		 (unsigned long long)samples, samples == 1 ? "sample" : "samples");
+	return units_are_samples(&ui->header.last, ui->measure) && samples < SHARE_FEW;
 }
 
-int ui_draw_samples(struct grid *g, int row, uint64_t samples, const struct list *list)
+void ui_amount(const struct ui *ui, uint64_t samples, char *to, size_t size)
+{
+	units_amount(&ui->header.last, ui->measure, samples, to, size);
+}
+
+void ui_samples(const struct ui *ui, uint64_t samples, char *to, size_t size)
+{
+	char text[40];
+
+	ui_amount(ui, samples, text, sizeof(text));
+	snprintf(to, size, "%s%s", are_few(ui, samples) ? "only " : "", text);
+}
+
+void ui_count(const struct ui *ui, uint64_t samples, char *to, size_t size)
+{
+	if (ui->measure != MEASURE_CPU)
+		units_time(samples, to, size);
+	else if (units_are_samples(&ui->header.last, ui->measure))
+		snprintf(to, size, "%llu", (unsigned long long)samples);
+	else
+		units_number((double)samples, to, size);
+}
+
+const char *ui_count_title(const struct ui *ui)
+{
+	return ui->measure != MEASURE_CPU			  ? "TIME"
+	       : units_are_samples(&ui->header.last, ui->measure) ? "SAMPLES"
+								  : "EVENTS";
+}
+
+int ui_draw_samples(const struct ui *ui, struct grid *g, int row, uint64_t samples,
+		    const struct list *list)
 {
 	char range[LIST_RANGE] = "", text[48];
 	int end = g->cols - 1, width;
@@ -129,12 +160,12 @@ int ui_draw_samples(struct grid *g, int row, uint64_t samples, const struct list
 		grid_put(g, row, end, width, ROLE_DIM, range);
 		end -= 2;
 	}
-	ui_samples(samples, text, sizeof(text));
+	ui_samples(ui, samples, text, sizeof(text));
 	width = grid_width(g, text);
 	if (!samples || 2 * (width + g->cols - end) > g->cols)
 		return end;
 	end -= width;
-	grid_put(g, row, end, width, samples < SHARE_FEW ? ROLE_WARN : ROLE_DIM, text);
+	grid_put(g, row, end, width, are_few(ui, samples) ? ROLE_WARN : ROLE_DIM, text);
 	return end - 2;
 }
 

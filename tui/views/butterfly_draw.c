@@ -131,7 +131,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case WING_SAMPLES:
 		if (row->wing != WING_MIDDLE)
-			cell_say(c, "%llu", (unsigned long long)row->samples);
+			ui_count(p->ui, row->samples, c->text, sizeof(c->text));
 		break;
 	case WING_CHANGE:
 		cell_change(p, row, c);
@@ -174,7 +174,8 @@ static void draw_title(const struct ui *ui, const struct wings *w, struct grid *
 			     : ui->hide_user		      ? ", kernel frames only"
 							      : "";
 	uint64_t samples = w->list.count ? w->rows[w->at].samples : 0;
-	int end = ui_draw_samples(g, row, samples, &w->list), col, width;
+	int end = ui_draw_samples(ui, g, row, samples, &w->list), col, width;
+	const char *what = ui->measure == MEASURE_CPU ? "samples" : "time";
 	char name[512], of[80];
 
 	grid_line(g, row, 0, end, ROLE_BORDER, GLYPH_HLINE);
@@ -182,9 +183,9 @@ static void draw_title(const struct ui *ui, const struct wings *w, struct grid *
 	col = 2 + grid_put(g, row, 2, end - 4, ROLE_TITLE, " Butterfly in ");
 	col += grid_cut(g, row, col, end - col - 2, ROLE_TITLE, name);
 	col += grid_put(g, row, col, end - col - 1, ROLE_TITLE, " ");
-	snprintf(of, sizeof(of), " %% of its samples, %s%s ", ui_weighed(ui), frames);
+	snprintf(of, sizeof(of), " %% of its %s, %s%s ", what, ui_weighed(ui), frames);
 	if (col + 2 + grid_width(g, of) >= end)
-		snprintf(of, sizeof(of), " %% of its samples%s ", frames);
+		snprintf(of, sizeof(of), " %% of its %s%s ", what, frames);
 	width = grid_width(g, of);
 	if (col + 2 + width < end)
 		grid_put(g, row, end - width - 1, width, ROLE_DIM, of);
@@ -225,6 +226,7 @@ static void draw_rows(const struct ui *ui, struct wings *w, struct grid *g, int 
 		    (ui->hide_modules ? 1U << WING_MODULE : 0) |
 			    (w->compared ? 0 : 1U << WING_CHANGE),
 		    width);
+	shown[WING_SAMPLES].title = ui_count_title(ui);
 	columns_header(g, top, shown, WING_COLUMNS, width, -1, false);
 	n = list_fit(&w->list, rows);
 	if (!w->placed && n) { /* the middle in the middle */
@@ -274,6 +276,7 @@ static void add_words(const struct ui *ui, const struct wings *w, const struct w
 {
 	static const char *const verbs[] = {"called by ", "", "calls "};
 	const struct wing_painter painter = {ui, w};
+	struct column shown[WING_COLUMNS];
 	struct plain_row *row;
 	char name[320];
 
@@ -287,7 +290,10 @@ static void add_words(const struct ui *ui, const struct wings *w, const struct w
 		 : from->wing == WING_CALLER ? "no caller: it is outermost"
 					     : "its own code",
 		 from->func ? name : "");
-	plain_row_columns(row, columns, WING_COLUMNS, 0, cell_text, &painter, from);
+	memcpy(shown, columns, sizeof(shown));
+	if (ui->measure != MEASURE_CPU)
+		shown[WING_SAMPLES].words = "%s";
+	plain_row_columns(row, shown, WING_COLUMNS, 0, cell_text, &painter, from);
 }
 
 int butterfly_plain(const struct ui *ui, struct plain_list *list)
@@ -300,7 +306,7 @@ int butterfly_plain(const struct ui *ui, struct plain_list *list)
 	scope_name(ui, of, sizeof(of));
 	snprintf(list->title, sizeof(list->title),
 		 "Callers and callees of %s, in %.100s, %% of its %s", name, of,
-		 plain_samples(middle ? middle->samples : 0));
+		 plain_samples(ui, middle ? middle->samples : 0));
 	snprintf(list->empty, sizeof(list->empty), "No samples of it.");
 	if (!middle || !middle->samples)
 		return 0;

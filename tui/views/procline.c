@@ -18,6 +18,7 @@
 #include "tui/ui/shortname.h"
 #include "tui/ui/view.h"
 #include "tui/views/proctree.h"
+#include "tui/ui/statebar.h"
 #include "tui/util/share.h"
 
 #define BROKEN_SHARE 0.05 /* more than this gets a mark */
@@ -224,6 +225,31 @@ static void cell_kernel(const struct procs_row *row, struct column_cell *c)
 		cell_say(c, "-");
 }
 
+/* A cell for each part of its time, of what takes most of it. */
+static void cell_state(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
+{
+	const struct time_row *time = &row->time;
+	const int cells = c->width - 1;
+
+	if (c->g)
+		statebar_draw(ui, c->g, c->y, c->col, cells, time);
+	else if (time->all)
+		statebar_words(time, c->text, sizeof(c->text));
+}
+
+static void cell_waits(const struct procs_row *row, struct column_cell *c)
+{
+	const struct time_row *time = &row->time;
+	const enum wait_cause cause = time_row_largest(time);
+
+	c->role = cause ? names_wait_role(cause) : ROLE_DIM;
+	if (cause)
+		cell_say(c, "%s %.0f%%", wait_text(cause)->name,
+			 percent_of(time->us[cause], time->all));
+	else if (c->g)
+		cell_say(c, "-");
+}
+
 /* Of the samples in which the interpreter's lock is known. */
 static void cell_lock(const struct procs_row *row, struct column_cell *c)
 {
@@ -286,7 +312,7 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 			draw_history(line, row, c->g, c->y, c->col, c->width);
 		break;
 	case PROCS_RATE:
-		units_number(row->data.rate * line->scale, c->text, 8);
+		units_number(row->data.rate, c->text, 8);
 		break;
 	case PROCS_CPUS:
 		cell_say(c, "%s", row->cpus);
@@ -296,6 +322,12 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 		break;
 	case PROCS_UNWOUND:
 		cell_unwound(row, c);
+		break;
+	case PROCS_STATE:
+		cell_state(ui, row, c);
+		break;
+	case PROCS_WAITS:
+		cell_waits(row, c);
 		break;
 	case PROCS_LOCK:
 		cell_lock(row, c);
@@ -354,6 +386,10 @@ const char *procline_nothing(const struct ui *ui, const char **remedy)
 	if (ui->selection->filter.set) {
 		*remedy = "Esc clears it, F4 changes it.";
 		return "The filter keeps no process.";
+	}
+	if (ui->measure != MEASURE_CPU && !ui->header.last.waits) {
+		*remedy = "They show from the next refresh on.";
+		return "Waits of threads were not collected yet.";
 	}
 	if (ui->header.last.filtering) {
 		*remedy = "F9 attaches to another; F9 and an empty line to the whole machine.";

@@ -26,6 +26,8 @@ enum procs_column {
 	PROCS_USER,
 	PROCS_THREADS,
 	PROCS_RATE,
+	PROCS_STATE,
+	PROCS_WAITS,
 	PROCS_LOCK,
 	PROCS_CPUS,
 	PROCS_GROUP,
@@ -38,6 +40,7 @@ struct procs_row {
 	struct proc_row data; /* ids in it are not to be used */
 	const struct profile_proc *proc;
 	const struct profile_func *hottest; /* of names; NULL: none */
+	struct time_row time;		    /* of all causes; all is 0: not known */
 	char thread[16];		    /* name, of the row of a thread */
 	char cpus[24];			    /* see bycpu_words; "": not known */
 	bool kept;			    /* by the filter */
@@ -72,6 +75,7 @@ struct procrows {
 	bool tree;    /* of processes below their parents */
 	bool threads; /* there are rows of them */
 	bool cpus;    /* it is known where they ran */
+	bool times;   /* ... and where the time of threads went */
 	int past;     /* bars of the history that there are slices for, the last ones */
 };
 
@@ -94,7 +98,6 @@ struct procline {
 	double most;	   /* samples that a full block of a history means */
 	int bars;	   /* of a history, the last ones; nothing is known of what was before */
 	unsigned int cpus; /* of how many CPUs CPU% is a share */
-	double scale;	   /* of rates, see units_scale */
 };
 
 /* A columns_cell_fn: of a struct procline, a struct procs_row, and enum procs_column. */

@@ -160,6 +160,28 @@ static void name_rows(const struct ui *ui, struct procrows *rows, const struct p
 	}
 }
 
+/* Where the time of processes or groups went, or of threads: of rows from first on. */
+static int add_times(struct procrows *rows, const struct profile *p, const struct query *q,
+		     size_t first)
+{
+	struct time_row *times;
+	size_t count;
+	int err = query_times(p, q, &times, &count);
+
+	for (size_t i = first; !err && i < rows->count; i++) {
+		struct procs_row *row = &rows->row[i];
+		const struct time_row *time =
+			time_row_find(times, count, row->data.proc, row->data.tid);
+
+		if (time)
+			row->time = *time;
+		rows->times |= time != NULL;
+	}
+	if (!err)
+		free(times);
+	return err;
+}
+
 /* Rows of processes, or of groups of them. */
 static int load_owned(struct ui *ui, struct procrows *rows, const struct profile *p,
 		      struct query *q)
@@ -169,6 +191,8 @@ static int load_owned(struct ui *ui, struct procrows *rows, const struct profile
 	q->owners = rows->groups.owners;
 	if (!err)
 		err = add_procs(rows, p, q);
+	if (!err)
+		err = add_times(rows, p, q, 0);
 	q->owners = NULL;
 	if (!err)
 		name_rows(ui, rows, p);
@@ -296,6 +320,8 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 	nprocs = rows->count;
 	ui_query_threads(ui, &q);
 	err = add_threads(rows, p, &q);
+	if (!err)
+		err = add_times(rows, p, &q, nprocs);
 	return err ? err : load_places(ui, rows, p, true, nprocs);
 }
 

@@ -16,7 +16,7 @@
 unsigned int procs_cpus(const struct ui *ui)
 {
 	bool machine = ui->config.units == UNITS_MACHINE && ui->header.last.ncpus &&
-		       profile_is_time(&ui->header.last);
+		       profile_is_time(&ui->header.last) && ui->measure == MEASURE_CPU;
 
 	return machine ? ui->header.last.ncpus : 1;
 }
@@ -41,7 +41,10 @@ void procs_row_name(const struct ui *ui, const struct procs *v, const struct pro
  */
 static double history_scale(const struct ui *ui, const struct procs *v, int bars)
 {
-	double most = ui->header.last.frequency * (double)ui->header.last.elapsed / NS_PER_SEC;
+	double most =
+		ui->measure == MEASURE_CPU
+			? ui->header.last.frequency * (double)ui->header.last.elapsed / NS_PER_SEC
+			: (double)ui->header.last.elapsed / 1e6;
 
 	for (size_t i = 0; i < v->list.count; i++)
 		for (int k = PROC_HISTORY - bars; k < PROC_HISTORY; k++)
@@ -108,10 +111,15 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 {
 	unsigned int hidden = shows_groups(v) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS], n;
-	struct procline line = {ui, 0, 0, v->rows.past, procs_cpus(ui), v->scale};
+	struct procline line = {ui, 0, 0, v->rows.past, procs_cpus(ui)};
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
+	if (!v->rows.times)
+		hidden |= 1U << PROCS_STATE | 1U << PROCS_WAITS;
+	/* All waits are in the kernel. */
+	if (ui->measure == MEASURE_OFF)
+		hidden |= 1U << PROCS_KERNEL;
 	if (!shows_locks(v))
 		hidden |= 1U << PROCS_LOCK;
 	/* The change says more than the last seconds, where there is not room for both. */
@@ -191,11 +199,14 @@ static void draw_between(const struct ui *ui, const struct procs *v, struct grid
 	int end = g->cols - 2;
 
 	list_range(&v->below->list, range);
-	ui_samples(v->below->samples, samples, sizeof(samples));
+	ui_samples(ui, v->below->samples, samples, sizeof(samples));
 	snprintf(of, sizeof(of), "%% of %s%s", whole, frames);
 	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
 	if (v->below->samples)
-		end = rule_put(g, row, end, v->below->samples < SHARE_FEW ? ROLE_WARN : ROLE_DIM,
+		end = rule_put(g, row, end,
+			       ui->measure == MEASURE_CPU && v->below->samples < SHARE_FEW
+				       ? ROLE_WARN
+				       : ROLE_DIM,
 			       samples);
 	/* The range comes first. */
 	if (end - grid_width(g, of) - grid_width(g, range) - 5 >= g->cols * 2 / 5)

@@ -20,7 +20,6 @@ struct procs {
 	bool inverted;
 	int scroll;
 	int command_cells; /* of the column of commands, when it was drawn */
-	double scale;	   /* of rates: how often the event happened for each sample */
 	int scroll_max;	   /* up to which the commands that are seen have more to show */
 	struct functable *below;
 	char locks[160]; /* who holds the lock of the interpreter; "": not known */

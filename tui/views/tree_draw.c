@@ -151,7 +151,7 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	snprintf(text, sizeof(text), "%.1f", 100 * row_share(ui, v, row, row->self));
 	grid_right(g, y, col, width[TREE_SELF] - 1, ui_share_role(row->self, ROLE_TEXT), text);
 	col += width[TREE_SELF];
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
+	ui_count(ui, row->total, text, sizeof(text));
 	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
 	col += width[TREE_SAMPLES];
 	delta_text(&delta, g, text, sizeof(text));
@@ -177,23 +177,24 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	put(g, y, col, end, ROLE_DIM, text);
 }
 
-static void draw_details(const struct tree_view *v, struct grid *g, int top)
+static void draw_details(const struct ui *ui, const struct tree_view *v, struct grid *g, int top)
 {
 	const struct tree_row *row = &v->rows.row[v->list.cursor];
 	const struct profile_func *func = calltree_func(&v->calls, row->node);
 	const struct tree_node *node = &v->calls.tree.nodes[row->node];
 	const struct tree_node *first = &v->calls.tree.nodes[row->run.first];
 	const struct tree_node *parent = &v->calls.tree.nodes[first->parent];
-	char name[512], text[32];
+	char name[512], text[32], amount[40];
 
+	ui_amount(ui, row->total, amount, sizeof(amount));
 	names_show(func, name, sizeof(name));
 	grid_line(g, top, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
 	grid_printf(g, top, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
 	snprintf(text, sizeof(text), " self %.1f%% ", 100 * calltree_share(&v->calls, row->self));
 	grid_printf(g, top + 1, 0, g->cols, ROLE_TEXT,
-		    "%s total %.1f%%  %llu samples  of %s %.1f%%  %s %u  %s",
-		    v->callers ? "" : text, 100 * calltree_share(&v->calls, row->total),
-		    (unsigned long long)row->total, v->callers ? "callee" : "parent",
+		    "%s total %.1f%%  %s  of %s %.1f%%  %s %u  %s", v->callers ? "" : text,
+		    100 * calltree_share(&v->calls, row->total), amount,
+		    v->callers ? "callee" : "parent",
 		    parent->total ? 100.0 * (double)row->total / (double)parent->total : 100.0,
 		    v->callers ? "callers" : "children", node->nchildren, func->module);
 	calltree_draw_path(&v->calls, row->node, g, top + 2);
@@ -220,7 +221,10 @@ void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 		hidden |= 1U << TREE_SELF;
 	hidden |= config_hidden(&ui->config, v->callers ? VIEW_CALLERS : VIEW_TREE, columns,
 				TREE_COLUMNS);
+	if (config_hides(&ui->config, v->callers ? VIEW_CALLERS : VIEW_TREE, "SAMPLES"))
+		hidden |= 1U << TREE_SAMPLES;
 	columns_fit(columns, count, g->cols, hidden, width);
+	v->columns[TREE_SAMPLES].title = ui_count_title(ui);
 	columns_header(g, top, columns, count, width, sorted, v->inverted);
 	if (ui->of_parent)
 		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1,
@@ -232,14 +236,14 @@ void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 		skip = v->rows.row[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
 	for (int i = 0; i < n; i++)
 		draw_row(ui, v, &v->rows.row[v->list.top + (size_t)i], g, top + 1 + i, width, skip);
-	ui_draw_zoom(ui, g, top - 1, ui_draw_samples(g, top - 1, v->calls.samples, &v->list),
+	ui_draw_zoom(ui, g, top - 1, ui_draw_samples(ui, g, top - 1, v->calls.samples, &v->list),
 		     tree_function(ui));
 	list_draw_scroll(&v->list, g, top + 1, n, g->cols - 1);
 	list_mark(&v->list, g, top, n, true);
 	if (v->list.count == 0)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
 	if (details && !v->rows.row[v->list.cursor].small)
-		draw_details(v, g, top + rows);
+		draw_details(ui, v, g, top + rows);
 }
 
 bool tree_details(const struct ui *ui, struct grid *g, int y)

@@ -153,9 +153,11 @@ static void name_link(const struct calltree *calls, const struct link *link, con
 	}
 }
 
-static void add_links(struct plain_list *list, const struct links *l, uint64_t least, bool callers,
-		      const char *process)
+static void add_links(const struct ui *ui, struct plain_list *list, const struct links *l,
+		      uint64_t least, bool callers)
 {
+	const char *process = ui->grouping ? "" : "process ";
+
 	for (size_t i = 0; i < l->count; i++) {
 		const struct link *link = &l->link[i];
 		const struct tree_node *first = &l->calls->tree.nodes[link->first];
@@ -172,7 +174,7 @@ static void add_links(struct plain_list *list, const struct links *l, uint64_t l
 		if (!row)
 			continue;
 		name_link(l->calls, link, callers ? ", called by " : " calls ", process, row);
-		plain_row_few(row, link->total);
+		plain_row_few(ui, row, link->total);
 		if (link->cycle)
 			plain_row_add(row, "%u %s", link->nodes / link->cycle,
 				      link->cycle == 1 ? "deep" : "times");
@@ -198,14 +200,14 @@ int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltr
 	if (!err)
 		err = choose_least(&l, &least);
 	if (!err)
-		add_links(list, &l, least, callers, ui->grouping ? "" : "process ");
+		add_links(ui, list, &l, least, callers);
 	free(l.link);
 	ui_zoom_name(ui, of, sizeof(of));
 	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of %s",
 		 callers		  ? "Callers"
 		 : ui->view == VIEW_FLAME ? "Flame: call paths"
 					  : "Call paths",
-		 of, by, plain_samples(calls->samples));
+		 of, by, plain_samples(ui, calls->samples));
 	return err;
 }
 

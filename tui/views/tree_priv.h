@@ -4,6 +4,7 @@
 
 /* The inside of Tree and Callers, for view_tree.c and tree_draw.c only. */
 
+#include "tui/screen/columns.h"
 #include "tui/screen/list.h"
 #include "tui/ui/view.h"
 #include "tui/views/calltree.h"
@@ -23,7 +24,8 @@ enum tree_column {
 
 struct tree_view {
 	struct calltree calls;
-	bool callers; /* bottom up */
+	bool callers;			     /* bottom up */
+	struct column columns[TREE_COLUMNS]; /* titled by what is counted */
 	enum tree_column sorted;
 	bool inverted;
 	struct openset open;

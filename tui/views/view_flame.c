@@ -17,6 +17,7 @@
 #include "tui/views/flamebox.h"
 #include "tui/screen/hints.h"
 #include "tui/ui/framedetails.h"
+#include "tui/ui/names.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/shortname.h"
 #include "tui/views/treepath.h"
@@ -171,6 +172,8 @@ static enum role box_role(const struct ui *ui, const struct flame_view *v, uint3
 		return ROLE_TITLE;
 	if (func->kind == FUNC_END)
 		return ROLE_BROKEN;
+	if (func->kind == FUNC_WAIT)
+		return names_wait_role(wait_by_name(func->name));
 	if (v->coloring == COLOR_DIFF) {
 		const struct delta delta = calltree_delta(&v->calls, node);
 
@@ -236,7 +239,7 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
 {
 	const char *shape = v->callers ? "callers" : v->upright ? "flame" : "icicle";
-	int end = ui_draw_samples(g, y, v->calls.samples, NULL);
+	int end = ui_draw_samples(ui, g, y, v->calls.samples, NULL);
 	int col = grid_put(g, y, 0, end, ROLE_DIM, " Zoom: "), width;
 	char name[256], text[96];
 
@@ -263,8 +266,10 @@ static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct 
 
 static void draw_details(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
 {
-	static const struct hint hints[] = {
-		{ACTION_NONE, ACTION_NONE, "width = samples, blank below = self"},
+	const struct hint hints[] = {
+		{ACTION_NONE, ACTION_NONE,
+		 ui->measure == MEASURE_CPU ? "width = samples, blank below = self"
+					    : "width = time, blank below = self"},
 		{ACTION_FLAME_ZOOM, ACTION_NONE, "zooms"},
 		{ACTION_BACK, ACTION_NONE, "back"},
 		{ACTION_FLAME_TURN, ACTION_NONE, "upside down"},
@@ -282,12 +287,12 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 	node_name(ui, v, v->at, name, sizeof(name));
 	grid_line(g, y, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
 	grid_printf(g, y, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
+	ui_count(ui, n->total, change, sizeof(change));
 	col = grid_printf(g, y + 1, 0, g->cols, ui_share_role(n->total, ROLE_TEXT),
-			  " total %.1f%% (%llu)", percent_of(n->total, v->calls.samples),
-			  (unsigned long long)n->total);
+			  " total %.1f%% (%s)", percent_of(n->total, v->calls.samples), change);
+	ui_count(ui, n->self, change, sizeof(change));
 	col += grid_printf(g, y + 1, col, g->cols - col, ui_share_role(n->self, ROLE_TEXT),
-			   "  self %.1f%% (%llu)", percent_of(n->self, v->calls.samples),
-			   (unsigned long long)n->self);
+			   "  self %.1f%% (%s)", percent_of(n->self, v->calls.samples), change);
 	col += grid_printf(g, y + 1, col, g->cols - col, ui_share_role(n->total, ROLE_TEXT),
 			   "  of parent %.1f%%  of zoom %.1f%%",
 			   percent_of(n->total, nodes[n->parent].total),

@@ -74,6 +74,7 @@ static const struct column *place_columns(const struct ui *ui, struct functable 
 		t->shown[FUNCTABLE_FUNC].name = "SOURCE FILE, OBJECT by name";
 		t->shown[FUNCTABLE_MODULE].sortable = SORTS_NOT;
 	}
+	t->shown[FUNCTABLE_SAMPLES].title = ui_count_title(ui);
 	t->shown[t->sorted].wanted = true;
 	return t->shown;
 }
@@ -374,7 +375,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		cell_change(p, row, c);
 		break;
 	case FUNCTABLE_SAMPLES:
-		cell_say(c, "%llu", (unsigned long long)row->self);
+		ui_count(p->ui, row->self, c->text, sizeof(c->text));
 		break;
 	case FUNCTABLE_BAR:
 		if (c->g)
@@ -411,6 +412,13 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	}
 }
 
+/* The column of samples by its own name, too, while it counts times. */
+static unsigned int hidden_by_user(const struct ui *ui, const struct column *shown)
+{
+	return config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS) |
+	       (config_hides(&ui->config, VIEW_FUNCS, "SAMPLES") ? 1U << FUNCTABLE_SAMPLES : 0);
+}
+
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active)
 {
@@ -423,7 +431,7 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 	columns_fit(shown, FUNCTABLE_COLUMNS, g->cols,
 		    (ui->hide_modules || t->by_file ? 1U << FUNCTABLE_MODULE : 0) |
 			    (t->sources && g->cols >= SOURCE_MIN ? 0 : 1U << FUNCTABLE_SOURCE) |
-			    config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
+			    hidden_by_user(ui, shown),
 		    width);
 	columns_header(g, top, shown, FUNCTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
 	n = list_fit(&t->list, rows);
@@ -501,7 +509,7 @@ static void funcs_draw(struct ui *ui, struct grid *g, int top, int rows)
 	struct functable *t = ui->state[VIEW_FUNCS];
 
 	functable_draw(ui, t, g, top + 1, rows - 1, true);
-	ui_draw_zoom(ui, g, top, ui_draw_samples(g, top, t->samples, &t->list),
+	ui_draw_zoom(ui, g, top, ui_draw_samples(ui, g, top, t->samples, &t->list),
 		     functable_function(t));
 }
 
@@ -643,7 +651,7 @@ static int funcs_plain(const struct ui *ui, struct plain_list *list)
 	ui_zoom_name(ui, of, sizeof(of));
 	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of %s",
 		 t->by_file ? "Source files and objects" : "Functions", of, shown[t->sorted].title,
-		 plain_samples(t->samples));
+		 plain_samples(ui, t->samples));
 	for (size_t i = 0; i < t->list.count; i++) {
 		const struct functable_row *from = &t->rows[i];
 		struct plain_row *row;
@@ -656,9 +664,8 @@ static int funcs_plain(const struct ui *ui, struct plain_list *list)
 		if (!row)
 			continue;
 		plain_func(from->func, row->name, sizeof(row->name));
-		plain_row_few(row, total ? from->total : from->self);
-		plain_row_columns(row, shown, FUNCTABLE_COLUMNS,
-				  config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
+		plain_row_few(ui, row, total ? from->total : from->self);
+		plain_row_columns(row, shown, FUNCTABLE_COLUMNS, hidden_by_user(ui, shown),
 				  cell_text, &painter, from);
 	}
 	return 0;

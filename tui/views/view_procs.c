@@ -39,6 +39,9 @@ const struct column procs_default[PROCS_COLUMNS] = {
 				 .rank = 6, .from = 120),
 	[PROCS_RATE] = COLUMN("SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second",
 			      "", .rank = 7, .from = 140),
+	[PROCS_STATE] = {.title = "STATE", .min = 9, .max = 21, .weight = 1, .rank = 3},
+	[PROCS_WAITS] = COLUMN("WAITS FOR", 13, 14, 0, false, false, SORTS_NOT,
+			       "WAITS FOR: most of its time off a CPU", "waits for %s", .rank = 2),
 	[PROCS_LOCK] = COLUMN("GIL%", 5, 5, 0, true, false, SORTS_DOWN,
 			      "GIL%: holds the interpreter's lock", "%s", .rank = 3),
 	[PROCS_CPUS] = COLUMN("ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
@@ -308,17 +311,22 @@ static int procs_load(struct ui *ui, const struct profile *p)
 	bool moved = v->moved && v->list.count && v->slices == query_slices(p) &&
 		     !v->rows.row[v->list.cursor].group;
 	bool time = profile_is_time(&ui->header.last);
+	const bool waits = ui->measure != MEASURE_CPU;
 	struct profile_health sum;
 	int err;
 
 	v->moved = false;
 	if (moved)
 		return load_below(ui, v, p);
-	v->columns[PROCS_CPU].title = time ? procs_default[PROCS_CPU].title : "SMP%";
-	v->columns[PROCS_CPU].name = time ? procs_default[PROCS_CPU].name : "SMP%: of all samples";
+	v->columns[PROCS_CPU].title = waits && ui->measure == MEASURE_OFF ? "OFF%"
+				      : waits				  ? "WALL%"
+				      : time ? procs_default[PROCS_CPU].title
+					     : "SMP%";
+	v->columns[PROCS_CPU].name = waits  ? "of one thread's time, off a CPU or in all"
+				     : time ? procs_default[PROCS_CPU].name
+					    : "SMP%: of all samples";
 	query_health_sum(p, selection_all(ui).span, &sum);
-	v->scale = units_scale(&sum);
-	v->columns[PROCS_RATE].title = units_of(&sum)->rate;
+	v->columns[PROCS_RATE].title = waits ? "us/s" : units_of(&sum)->rate;
 	v->columns[PROCS_RATE].name = strcmp(v->columns[PROCS_RATE].title, "SMP/s")
 					      ? v->columns[PROCS_RATE].title
 					      : procs_default[PROCS_RATE].name;
@@ -452,6 +460,8 @@ static unsigned int zoom(struct ui *ui, struct procs *v)
 		proc.image = row->only_image;
 	}
 	ui_zoom(ui, &proc);
+	if (ui->measure != MEASURE_CPU && !row->data.tid)
+		return ui_go(ui, VIEW_TREE);
 	if (row->data.tid)
 		snprintf(ui->zoom.thread, sizeof(ui->zoom.thread), "thread %u %s", row->data.tid,
 			 row->thread);
@@ -643,7 +653,7 @@ static const struct profile_func *procs_function(const struct ui *ui)
 static int procs_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct procs *v = ui->state[VIEW_PROCS];
-	const struct procline line = {.ui = ui, .cpus = procs_cpus(ui), .scale = v->scale};
+	const struct procline line = {.ui = ui, .cpus = procs_cpus(ui)};
 
 	procline_plain(&line, v->rows.row, v->list.count, v->columns, v->sorted, list);
 	return 0;

@@ -7,6 +7,7 @@
 #include "tui/views/tree_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tui/ui/typing.h"
 
@@ -58,6 +59,7 @@ static void *tree_open(void)
 
 	if (!v)
 		return NULL;
+	memcpy(v->columns, tree_columns, sizeof(v->columns));
 	v->sorted = TREE_TOTAL;
 	if (calltree_init(&v->calls)) {
 		tree_close(v);
@@ -73,6 +75,7 @@ static void *callers_open(void)
 	if (!v)
 		return NULL;
 	v->callers = true;
+	memcpy(v->columns, callers_columns, sizeof(v->columns));
 	/* Callers of what is hot are many; what is hot comes first. */
 	openset_reset(&v->open, OPENSET_NONE);
 	return v;
@@ -82,7 +85,7 @@ const struct column *tree_columns_in(const struct tree_view *v, int *count, int 
 {
 	*count = TREE_COLUMNS;
 	*sorted = (int)v->sorted;
-	return v->callers ? callers_columns : tree_columns;
+	return v->columns;
 }
 
 const struct profile_func *tree_function(const struct ui *ui)

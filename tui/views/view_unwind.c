@@ -228,6 +228,23 @@ static void draw_ends(const struct walk_ends *e, struct panel_writer *w)
 		   "incomplete");
 }
 
+/* Off-CPU: how stacks of waits are taken, and what that leaves out. */
+static void draw_waits(const struct walk_ends *e, struct panel_writer *w)
+{
+	const struct profile_health *h = &e->health;
+	const double seconds = (double)h->elapsed / 1e9;
+	char text[64];
+
+	put_number(w, ROLE_TEXT, " waits: stacks at switch-out ", h->wait_walks, "taken");
+	put_number(w, h->wait_thinned ? ROLE_WARN : ROLE_TEXT, " + ", h->wait_thinned,
+		   "thinned out");
+	put_number(w, ROLE_TEXT, ", ", h->wait_untaken, "long without one");
+	put_number(w, h->wait_lost ? ROLE_ERROR : ROLE_TEXT, ", ", h->wait_lost, "lost");
+	snprintf(text, sizeof(text), "  %.2f%% of a CPU",
+		 seconds > 0 ? (double)h->wait_ns / NS_PER_PERCENT / seconds : 0);
+	put(w, ROLE_TEXT, text);
+}
+
 static void draw_costs(const struct walk_ends *e, struct panel_writer *w)
 {
 	const struct profile_health *h = &e->health;
@@ -389,6 +406,10 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 	for (int i = 0; i < books; i++)
 		lines[i](&v->endings, &(struct panel_writer){g, top++, 0});
 	rows -= books + words;
+	if (books > 1 && v->endings.health.waits) {
+		draw_waits(&v->endings, &(struct panel_writer){g, top++, 0});
+		rows--;
+	}
 	draw_words(v, g, top + rows, words);
 	if (v->depth > DEPTH_SCOPES && books) {
 		draw_scope_name(ui, v, g, top++);
@@ -468,6 +489,9 @@ static unsigned int deeper(struct ui *ui, struct unwind_view *v)
 			ui_zoom(ui, &proc->proc);
 	} else if (v->depth == DEPTH_REASONS && v->places.list.count) {
 		v->depth = DEPTH_PLACES;
+		/* The places stay those of this reason, also when another has more. */
+		list_select(&v->reasons.list, v->reasons.list.cursor);
+		unwind_reasons_hold(&v->reasons);
 	}
 	return UI_RESORT;
 }

@@ -6,6 +6,7 @@
  * The registers of a sample, as the kernel of this processor hands them over: those of the
  * interrupted code, or of the user code at its entry into the kernel.
  */
+#include <stddef.h>
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>
@@ -104,6 +105,19 @@ static __always_inline __u64 current_thread_pointer(void)
 
 	bpf_core_read(&base, sizeof(base), &task->thread.fsbase);
 	return base;
+}
+
+/* Of an entry into the kernel: the system call, below 0 if it is none, and its first argument. */
+struct regs_call {
+	__u64 argument;
+	__s64 number;
+};
+
+static __always_inline long regs_read_call(struct regs_call *call, const void *regs)
+{
+	_Static_assert(offsetof(struct pt_regs, orig_rax) == offsetof(struct pt_regs, rdi) + 8,
+		       "one read for both");
+	return bpf_probe_read_kernel(call, sizeof(*call), &((const struct pt_regs *)regs)->rdi);
 }
 
 static __always_inline int regs_in_execve(const bpf_user_pt_regs_t *regs)

@@ -257,7 +257,7 @@ static void test_lines(void **state)
 		for (const char *c = p; *c; c++)
 			assert_true(*c >= ' ' && *c <= '~');
 	}
-	assert_int_equal(lines, 29);
+	assert_int_equal(lines, 30);
 	assert_int_equal(o.printed, missing ? 1 : 0);
 }
 

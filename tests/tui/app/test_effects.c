@@ -50,6 +50,8 @@ static struct typist *open_view(int view, const char *way, bool inspector)
 	struct typist *t = typist_after(12);
 	const char number[2] = {(char)('0' + view)};
 
+	if (view == VIEW_WAITS)
+		assert_int_equal(machine_waits(&t->feed), 0);
 	grid_resize(t->g, ROWS, COLS);
 	give(t);
 	type(t, view == VIEW_FRAME ? "2a" : number);

@@ -112,8 +112,8 @@ static void what_is_missing_says_so(void **state)
 
 static void commit(struct typist *t, struct profile_health *h, const struct cpu_use *use)
 {
-	const struct profile_cell cell = {t->feed.postgres, 5310, t->feed.stacks[4],
-					  PROFILE_NO_STACK, 100,  0};
+	const struct profile_cell cell = {
+		t->feed.postgres, 5310, t->feed.stacks[4], PROFILE_NO_STACK, 100, 0, 0};
 
 	t->feed.time += MACHINE_SECOND;
 	h->time = t->feed.time;
@@ -150,6 +150,25 @@ static void figures_are_in_the_events_unit(void **state)
 		assert_shows(t, t->g->rows < 20 ? "cpu 75%" : "user 50%  kernel 25%");
 	}
 	assert_string_equal(units_of(&h)->name, "faults");
+	/* So are those of functions: each of the 1000 samples stands for 298. */
+	grid_resize(t->g, 30, 160);
+	for (const char *view = "23"; *view; view++) {
+		const char key[2] = {*view};
+
+		type(t, key);
+		assert_int_equal(ui_refresh(t->ui), 0);
+		assert_shows(t, " 298k faults ");
+		assert_shows(t, " EVENTS ");
+		assert_shows(t, "  298k ");
+		assert_hides(t, "SAMPLES");
+	}
+	type(t, "1");
+	assert_int_equal(ui_refresh(t->ui), 0);
+	/* Of a unit that begins as "samples" does. */
+	snprintf(h.event, sizeof(h.event), "context-switches");
+	commit(t, &h, use);
+	assert_shows(t, "switches 29.8k/s");
+	snprintf(h.event, sizeof(h.event), "page-faults");
 	/* Recordings by older versions know neither. */
 	h.counted = 0;
 	for (int i = 0; i < 11; i++)

@@ -459,9 +459,10 @@ static void write_session(const char *path)
 	profile_lock(f.p);
 	for (uint64_t n = 0; n < 20; n++) {
 		struct profile_cell cells[] = {
-			{f.nginx, 4121, f.stacks[0], PROFILE_NO_STACK, 50, 0},
-			{f.nginx, 4133, f.stacks[2], f.stacks[3], 20 + n, 0},
-			{n < 10 ? f.node : f.postgres, 5310, f.stacks[4], PROFILE_NO_STACK, 9, 0},
+			{f.nginx, 4121, f.stacks[0], PROFILE_NO_STACK, 50, 0, 0},
+			{f.nginx, 4133, f.stacks[2], f.stacks[3], 20 + n, 0, 0},
+			{n < 10 ? f.node : f.postgres, 5310, f.stacks[4], PROFILE_NO_STACK, 9, 0,
+			 0},
 		};
 
 		f.time += MACHINE_SECOND;

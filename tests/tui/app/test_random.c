@@ -28,13 +28,15 @@
 #define KEYS_A_SIZE  40
 #define PROCS	     40
 #define FUNCS	     30
+#define CAUSES	     4 /* that threads wait for */
 #define LAST_KEYS    40
 
 struct rig {
 	struct typist *t;
 	uint64_t seed;
 	uint32_t procs[PROCS], stacks[PROCS * 2], kernel;
-	int keys[LAST_KEYS]; /* the last ones, in a ring */
+	uint32_t waits[CAUSES], wakes[PROCS]; /* kernel stacks */
+	int keys[LAST_KEYS];		      /* the last ones, in a ring */
 	unsigned long typed, held;
 	bool by_cpu; /* all its life: so rows of CPUs do not go, either */
 	struct plain_writer plain;
@@ -86,6 +88,21 @@ static void open_rig(struct rig *m)
 		m->stacks[i] = machine_stack(f, frames);
 	}
 	m->kernel = machine_stack(f, "k:entry@vmlinux;k:do_read@vmlinux;k:copy@vmlinux");
+	for (uint32_t i = 0; i < CAUSES; i++) {
+		char frames[256];
+
+		snprintf(frames, sizeof(frames), "k:entry%u@vmlinux;k:schedule@vmlinux;wait:%s", i,
+			 wait_text((enum wait_cause)(WAIT_LOCK + i))->name);
+		m->waits[i] = machine_stack(f, frames);
+	}
+	for (uint32_t i = 0; i < PROCS; i++) {
+		char frames[256];
+
+		snprintf(frames, sizeof(frames), "k:futex@vmlinux;wait:lock;lock:0x%x;%s%s", i,
+			 i % 5 ? "waker:proc1@pid 101;main@mod1;" : "waker:interrupt",
+			 i % 5 ? names[i % 8] : "");
+		m->wakes[i] = machine_stack(f, frames);
+	}
 	profile_unlock(f->p);
 }
 
@@ -96,6 +113,10 @@ static void close_rig(struct rig *m)
 	profile_lock(f->p);
 	for (uint32_t i = 0; i < PROCS * 2; i++)
 		profile_stack_put(f->p, m->stacks[i]);
+	for (uint32_t i = 0; i < CAUSES; i++)
+		profile_stack_put(f->p, m->waits[i]);
+	for (uint32_t i = 0; i < PROCS; i++)
+		profile_stack_put(f->p, m->wakes[i]);
 	profile_stack_put(f->p, m->kernel);
 	profile_unlock(f->p);
 	typist_free(m->t);
@@ -105,25 +126,45 @@ static void close_rig(struct rig *m)
 static void slice(struct rig *m)
 {
 	struct machine *f = &m->t->feed;
-	struct profile_cell cells[PROCS * 2];
+	struct profile_cell cells[PROCS * 7], *cell = cells;
 	struct profile_health h;
 	uint64_t user = 0;
 
-	for (uint32_t i = 0; i < PROCS * 2; i++) {
-		cells[i] = (struct profile_cell){.proc = m->procs[i / 2],
-						 .tid = 100 + i / 2 + (i % 2) * 1000,
-						 .ustack = m->stacks[i],
-						 .kstack = PROFILE_NO_STACK,
-						 .count = 40 + rnd(m, 100),
-						 .cpu = m->by_cpu ? 1 + i % 5 : 0};
-		user += cells[i].count;
+	for (uint32_t i = 0; i < PROCS * 2; i++, cell += 3) {
+		*cell = (struct profile_cell){.proc = m->procs[i / 2],
+					      .tid = 100 + i / 2 + (i % 2) * 1000,
+					      .ustack = m->stacks[i],
+					      .kstack = PROFILE_NO_STACK,
+					      .count = 40 + rnd(m, 100),
+					      .cpu = m->by_cpu ? 1 + i % 5 : 0};
+		user += cell->count;
+		/* The thread waits at the same place, which its time has, too. */
+		cell[1] = *cell;
+		cell[1].kstack = m->waits[i / 2 % CAUSES];
+		cell[1].weight = 400000 + rnd(m, 500000);
+		cell[2] = cell[1];
+		cell[2].ustack = PROFILE_NO_STACK;
+		cell[2].kstack =
+			profile_time_stack(f->p, (enum wait_cause)(WAIT_LOCK + i / 2 % CAUSES));
+		cell[2].count = 1;
 	}
+	for (uint32_t i = 0; i < PROCS; i++, cell++)
+		*cell = (struct profile_cell){.proc = m->procs[i],
+					      .tid = 100 + i,
+					      .ustack = m->stacks[i * 2],
+					      .kstack = m->wakes[i],
+					      .count = 1 + rnd(m, 9),
+					      .weight = 400000 + rnd(m, 500000)};
 	f->time += MACHINE_SECOND;
 	m->t->ui->now = f->time;
 	machine_health(f, &h, user, 0, user - user / 9);
 	h.by_cpu = m->by_cpu;
+	h.waits = true;
+	h.wait_ns = rnd(m, 20000000);
+	h.wait_thinned = rnd(m, 3);
+	h.wait_walks = 100;
 	profile_lock(f->p);
-	assert_int_equal(profile_commit(f->p, cells, PROCS * 2, &h), 0);
+	assert_int_equal(profile_commit(f->p, cells, (size_t)(cell - cells), &h), 0);
 	if (rnd(m, 20) == 0)
 		board_message(profile_board(f->p), (enum message_level)rnd(m, 3), "message %u",
 			      rnd(m, 100));

@@ -105,8 +105,10 @@ static void the_event_is_chosen_from_a_menu(void **state)
 	assert_int_equal(ui_key(f->ui, keys_parse("F7", 2)), UI_REDRAW);
 	assert_shows(f, "Sample at");
 	assert_shows(f, ">cpu-clock");
-	assert_shows(f, "iTLB-load-misses");
-	type(f, "jj\n");
+	assert_shows(f, "off-cpu");
+	type(f, "G");
+	assert_shows(f, ">iTLB-load-misses");
+	type(f, "gjjjj\n");
 	assert_hides(f, "Sample at");
 	assert_int_equal(nposted, 1);
 	assert_int_equal(posted, SOURCE_EVENT);
@@ -251,7 +253,7 @@ static void commands_show_the_name_of_the_program(void **state)
 	static const char *const others[] = {"build/tests/tui/test_session --all of them",
 					     "[kworker/0:1-events_freezable_power_]",
 					     "postgres: me/db a@b/c SELECT 1 and wait"};
-	struct profile_cell cells[5] = {{0, 1, 0, PROFILE_NO_STACK, 500, 0}};
+	struct profile_cell cells[5] = {{0, 1, 0, PROFILE_NO_STACK, 500, 0, 0}};
 
 	f->feed.time += MACHINE_SECOND;
 	machine_health(&f->feed, &h, 1000, 0, 1000);
@@ -295,7 +297,7 @@ static void hostile_names_do_not_reach_the_screen(void **state)
 {
 	struct typist *f = *state;
 	struct profile_health h;
-	struct profile_cell cell = {0, 1, 0, PROFILE_NO_STACK, 500, 0};
+	struct profile_cell cell = {0, 1, 0, PROFILE_NO_STACK, 500, 0, 0};
 
 	f->feed.time += MACHINE_SECOND;
 	machine_health(&f->feed, &h, 500, 0, 500);

@@ -3,10 +3,12 @@
  * Writes the same made-up seconds in every format, FORMAT in a folder, for
  * tests/tui/export/test_export.py:
  *
- *     export_feed DIR plain|hostile|empty
+ *     export_feed DIR plain|hostile|languages|empty|off-cpu|wall|page-faults
  *
  * plain: random stacks with recursion, named threads, kernel frames, ends, and samples of no frames
- * at all. hostile: a function for each name that could break a format.
+ * at all. hostile: a function for each name that could break a format. off-cpu and wall: two
+ * measures of the same seconds of waits, samples, times and wakes. page-faults: of an event without
+ * time, whose samples stand for different numbers of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,16 +130,20 @@ static uint32_t random_stack(uint64_t *seed, struct profile *p, bool kernel)
 }
 
 /* Seconds that are not whole, and a different number of each loss: an export swaps none. */
-static void commit_plain(struct profile *p, const struct profile_cell *cells, size_t n)
+static void commit_event(struct profile *p, const struct profile_cell *cells, size_t n,
+			 const char *event)
 {
 	static uint64_t time = 1000000000000;
-	struct profile_health health = {
-		.elapsed = 1005000000, .ncpus = 2, .frequency = 99, .event = "cpu-clock"};
+	struct profile_health health = {.elapsed = 1005000000, .ncpus = 2, .frequency = 99};
 
+	snprintf(health.event, sizeof(health.event), "%s", event);
 	health.time = time += health.elapsed;
 	health.clock = 1700000000000000000 + time;
 	for (size_t i = 0; i < n; i++)
 		health.samples += cells[i].count;
+	if (strcmp(event, "cpu-clock") != 0)
+		health.counted = 1000000;
+	health.taken = health.samples;
 	for (unsigned int i = 0; i < LOSS_COUNT; i++)
 		health.loss[i] = 1 + i;
 	assert_int_equal(profile_commit(p, cells, n, &health), 0);
@@ -159,7 +165,8 @@ static void plain_slice(struct profile *p, uint64_t *seed)
 						 user,
 						 kernel,
 						 1 + feed_random(seed, 40),
-						 (unsigned int)i % 5};
+						 (unsigned int)i % 5,
+						 0};
 		/* The first thread has its process's name, and so has one of the others. */
 		if (cells[i].tid == (uint32_t)pid + 2)
 			assert_int_equal(profile_thread(p, proc, cells[i].tid,
@@ -167,7 +174,74 @@ static void plain_slice(struct profile *p, uint64_t *seed)
 					 0);
 	}
 	assert_int_equal(profile_module(p, "liba.so", "0123abcd"), 0);
-	commit_plain(p, cells, CELLS);
+	commit_event(p, cells, CELLS, "cpu-clock");
+}
+
+/* Some are so many that perf's text joins them; none is so short that no drawing has it. */
+static void wait_cell(struct profile *p, uint64_t *seed, struct profile_cell *cell)
+{
+	uint32_t frames[8], n = feed_random(seed, 8);
+	enum wait_cause cause = (enum wait_cause)feed_random(seed, WAIT_CAUSES);
+
+	for (uint32_t i = 0; i < n; i++)
+		frames[i] = pick(seed, p, true);
+	cell->kstack = (uint32_t)profile_wait_stack(p, frames, n, cause);
+	if (!feed_random(seed, 6))
+		cell->ustack = PROFILE_NO_STACK;
+	cell->count = 1 + feed_random(seed, feed_random(seed, 20) ? 9 : 3000);
+	cell->weight = cell->count + 2000 + feed_random(seed, feed_random(seed, 4) ? 5000 : 200000);
+}
+
+static void other_cell(struct profile *p, uint64_t *seed, struct profile_cell *cell, bool time)
+{
+	uint32_t frames[2] = {(uint32_t)profile_func(p, FUNC_WAIT, "lock", ""),
+			      (uint32_t)profile_func(p, FUNC_WAKER, "woke", "pid 1")};
+
+	if (time) {
+		cell->ustack = PROFILE_NO_STACK;
+		cell->kstack = profile_time_stack(p, WAIT_LOCK);
+	} else {
+		cell->kstack = feed_stack(p, true, false, frames, 2);
+	}
+	cell->count = 1;
+	cell->weight = 1 + feed_random(seed, 1000);
+}
+
+static void waits_slice(struct profile *p, uint64_t *seed)
+{
+	struct profile_cell cells[CELLS];
+
+	for (int i = 0; i < CELLS; i++) {
+		pid_t pid = (pid_t)(100 + feed_random(seed, 3));
+		struct profile_cell *cell = &cells[i];
+
+		*cell = (struct profile_cell){.proc = feed_proc(p, pid, 1, "waits", false),
+					      .tid = (uint32_t)pid + feed_random(seed, 3),
+					      .ustack = random_stack(seed, p, false),
+					      .kstack = PROFILE_NO_STACK,
+					      .count = 1 + feed_random(seed, 40)};
+		cell->weight = cell->count * 10101 + feed_random(seed, 3000);
+		if (i % 4 == 3)
+			other_cell(p, seed, cell, i % 8 == 7);
+		else if (i % 4)
+			wait_cell(p, seed, cell);
+	}
+	commit_event(p, cells, CELLS, "cpu-clock");
+}
+
+static void faults_slice(struct profile *p, uint64_t *seed)
+{
+	struct profile_cell cells[CELLS];
+
+	for (int i = 0; i < CELLS; i++) {
+		cells[i] = (struct profile_cell){.proc = feed_proc(p, 7, 1, "faults", false),
+						 .tid = 7,
+						 .ustack = random_stack(seed, p, false),
+						 .kstack = PROFILE_NO_STACK,
+						 .count = 1 + feed_random(seed, 9)};
+		cells[i].weight = cells[i].count + 300 + feed_random(seed, 20000);
+	}
+	commit_event(p, cells, CELLS, "page-faults");
 }
 
 static void hostile_slice(struct profile *p, uint64_t *seed)
@@ -196,6 +270,7 @@ static void hostile_slice(struct profile *p, uint64_t *seed)
 				feed_stack(p, false, k != 3, frames, 1 + (k == 0)),
 				PROFILE_NO_STACK,
 				1 + feed_random(seed, 9),
+				0,
 				0};
 			n++;
 		}
@@ -221,6 +296,7 @@ static void languages_slice(struct profile *p, uint64_t *seed)
 					      feed_frames(p, others[i], 0),
 					      PROFILE_NO_STACK,
 					      1 + (uint64_t)i,
+					      0,
 					      0};
 	assert_int_equal(profile_line(p, (uint32_t)method, "/app/t.py", 42, 1), 0);
 	assert_int_equal(feed_commit(p, cells, LANGUAGES_CELLS + 5), 0);
@@ -234,15 +310,18 @@ static void empty_slice(struct profile *p, uint64_t *seed)
 
 static void (*slice_fn(const char *name))(struct profile *p, uint64_t *seed)
 {
-	return !strcmp(name, "plain")	    ? plain_slice
-	       : !strcmp(name, "hostile")   ? hostile_slice
-	       : !strcmp(name, "languages") ? languages_slice
-					    : empty_slice;
+	return !strcmp(name, "plain")	      ? plain_slice
+	       : !strcmp(name, "hostile")     ? hostile_slice
+	       : !strcmp(name, "languages")   ? languages_slice
+	       : !strcmp(name, "off-cpu")     ? waits_slice
+	       : !strcmp(name, "wall")	      ? waits_slice
+	       : !strcmp(name, "page-faults") ? faults_slice
+					      : empty_slice;
 }
 
 int main(int argc, char **argv)
 {
-	const struct query q = {.span = SPAN_LAST, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_LAST, .proc = QUERY_ALL};
 	struct profile *p = profile_new(10, 100000);
 	struct exporter *exporters[FORMATS];
 	FILE *files[FORMATS];
@@ -251,6 +330,9 @@ int main(int argc, char **argv)
 	const struct export_format *formats = export_table(&count);
 
 	assert_true(argc == 3 && count <= FORMATS);
+	for (int m = MEASURE_OFF; m < MEASURES_SHOWN; m++)
+		if (!strcmp(argv[2], measure_name((enum measure)m)))
+			q.measure = (enum measure)m;
 	for (size_t i = 0; i < count; i++) {
 		char path[4096];
 

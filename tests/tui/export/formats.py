@@ -4,6 +4,9 @@
 Each reader checks the form of a file (AssertionError says what is wrong) and returns its samples as
 {stack: count}, a stack being a tuple of (name, module) from the outermost frame on; the module is
 None in formats that have none. Processes are left out.
+
+A unit says what is counted: "samples", "events" of which samples are only some, or "time", which is
+in microseconds.
 """
 
 import collections
@@ -37,7 +40,8 @@ def folded(text):
 
 # --- the project's JSON: docs/FORMATS.md -----------------------------------------------------------
 
-KINDS = {"user", "kernel", "jit", "end", "inline", "eval", *LANGUAGES}
+KINDS = {"user", "kernel", "jit", "end", "inline", "eval", "wait", "time", "lock", "waker", *LANGUAGES}
+UNITS = {"samples": "microseconds", "time": "microseconds", "events": "page-faults"}
 
 
 def json_objects(text):
@@ -52,8 +56,23 @@ def check_members(thing, members):
             expect(not isinstance(thing[name], bool) and thing[name] >= 0, name, thing[name])
 
 
+def json_sums(report):
+    """Of each process, and self and total of each function, by a name of the number of a stack."""
+    for name in ("count", "weight"):
+        own, self_, total = collections.Counter(), collections.Counter(), collections.Counter()
+        for stack in report["stacks"]:
+            own[stack["process"]] += stack[name]
+            for func in set(stack["frames"]):
+                total[func] += stack[name]
+            if stack["frames"]:
+                self_[stack["frames"][-1]] += stack[name]
+        yield own, self_, total
+
+
 def json_check(report):
+    members = {"waits": dict} if "waits" in report else {}
     check_members(report, {
+        **members, "measure": str, "unit": str, "weight": int,
         "stacktop": int, "time": str, "seconds": float, "event": str, "frequency": int,
         "cpus": int, "samples": int, "user_samples": int, "kernel_samples": int, "taken": int,
         "filtered": int, "outside": int, "ticks": int, "idle": int, "walks": int, "complete_walks": int,
@@ -62,22 +81,20 @@ def json_check(report):
     expect(report["stacktop"] == 1)
     expect(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", report["time"]))
     expect(all(isinstance(n, int) and n >= 0 for n in report["losses"].values()))
-    own, self_, total = collections.Counter(), collections.Counter(), collections.Counter()
+    expect(report["measure"] in ("cpu", "off-cpu", "wall"))
+    if members:
+        check_members(report["waits"], {name: int for name in ("walks", "thinned", "untaken", "lost")})
     for stack in report["stacks"]:
         known = {name: value for name, value in stack.items() if name != "cpu"}
-        check_members(known, {"process": int, "thread": int, "count": int, "frames": list})
+        check_members(known, {"process": int, "thread": int, "count": int, "weight": int, "frames": list})
         expect(isinstance(stack.get("cpu", 0), int) and 0 <= stack.get("cpu", 0) < 8192)
         expect(stack["process"] < len(report["processes"]))
         expect(all(0 <= f < len(report["functions"]) for f in stack["frames"]))
-        own[stack["process"]] += stack["count"]
-        for func in set(stack["frames"]):
-            total[func] += stack["count"]
-        if stack["frames"]:
-            self_[stack["frames"][-1]] += stack["count"]
+    (own, self_, total), (own_weight, self_weight, total_weight) = json_sums(report)
     for i, process in enumerate(report["processes"]):
         check_members(process, {"pid": int, "name": str, "user": str, "command": str,
-                                "threads": int, "exited": bool, "samples": int})
-        expect(process["samples"] == own[i])
+                                "threads": int, "exited": bool, "samples": int, "weight": int})
+        expect((process["samples"], process["weight"]) == (own[i], own_weight[i]))
     for thread in report["threads"]:
         check_members(thread, {"process": int, "thread": int, "name": str})
         expect(thread["process"] < len(report["processes"]))
@@ -89,27 +106,33 @@ def json_check(report):
         expect("file" not in line or "line" in line or func["kind"] in LANGUAGES, func)
         expect("file" in line or func["kind"] not in LANGUAGES or not func["module"], func)
         check_members(func, {"name": str, "module": str, "kind": str, "self": int, "total": int,
-                             **line})
+                             "self_weight": int, "total_weight": int, **line})
         expect(func["kind"] in KINDS)
         expect((func["self"], func["total"]) == (self_[i], total[i]), func)
+        expect((func["self_weight"], func["total_weight"]) == (self_weight[i], total_weight[i]), func)
         key = func["name"], func["module"], func["kind"]
         expect(key not in seen, key)
         seen.add(key)
     expect(sum(own.values()) == report["samples"])
+    expect(sum(own_weight.values()) == report["weight"])
 
 
 def json_name(func):
     name = func["name"] or "?"
-    return f"[{name}]" if func["kind"] == "end" else name
+    return f"[{name}]" if func["kind"] in ("end", "wait") else name
 
 
-def json_stacks(text):
+def json_value(stack, unit):
+    return stack["count" if unit == "samples" else "weight"]
+
+
+def json_stacks(text, unit="samples"):
     stacks = collections.Counter()
     for report in json_objects(text):
         json_check(report)
         funcs = [(json_name(f), f["module"]) for f in report["functions"]]
         for stack in report["stacks"]:
-            stacks[tuple(funcs[f] for f in stack["frames"])] += stack["count"]
+            stacks[tuple(funcs[f] for f in stack["frames"])] += json_value(stack, unit)
     return stacks
 
 
@@ -118,17 +141,17 @@ def json_label(func):
     name = (func["name"] or "?").replace(";", ":")
     if func["kind"] != "kernel" and name.endswith((KERNEL, INLINE, *LANGUAGES.values())):
         name = name[:-1] + "?"
-    return {"kernel": name + KERNEL, "inline": name + INLINE, "end": f"[{name}]",
+    return {"kernel": name + KERNEL, "inline": name + INLINE, "end": f"[{name}]", "wait": f"[{name}]",
             **{kind: name + mark for kind, mark in LANGUAGES.items()}}.get(func["kind"], name)
 
 
-def json_folded(text):
+def json_folded(text, unit="samples"):
     """The stacks of the JSON with the names of folded."""
     stacks = collections.Counter()
     for report in json_objects(text):
         labels = [(json_label(func), None) for func in report["functions"]]
         for stack in report["stacks"]:
-            stacks[tuple(labels[f] for f in stack["frames"])] += stack["count"]
+            stacks[tuple(labels[f] for f in stack["frames"])] += json_value(stack, unit)
     return stacks
 
 
@@ -168,6 +191,9 @@ def packed(blocks):
             value, at = varint(block, at)
             values.append(value)
     return values
+
+
+PPROF_UNITS = {"events": "count", "time": "nanoseconds"}
 
 
 class Pprof:
@@ -214,15 +240,22 @@ class Pprof:
             self.samples.append((tuple(reversed(frames)), values, labels))
         self.time, self.duration = (profile[9] or [0])[0], (profile[10] or [0])[0]
         self.period = (profile[12] or [0])[0]
+        expect(self.types[0] in (("samples", "count"), ("waits", "count")))
+        expect(len(self.types) < 3)
+        self.default = strings[(profile[14] or [0])[0]]
+        expect(self.default == self.types[-1][0])
         for _, values, _ in self.samples:
-            expect(self.types[0] == ("samples", "count"))
-            expect(len(values) == 1 or values[1] == values[0] * self.period)
+            expect(not self.period or values[1] == values[0] * self.period)
 
 
-def pprof(data):
-    stacks = collections.Counter()
-    for frames, values, _ in Pprof(data).samples:
-        stacks[frames] += values[0]
+def pprof(data, unit="samples"):
+    stacks, profile = collections.Counter(), Pprof(data)
+    if unit in PPROF_UNITS:
+        expect(not profile.period and profile.types[1][1] == PPROF_UNITS[unit], profile.types)
+    for frames, values, _ in profile.samples:
+        if unit == "time":
+            expect(values[1] % 1000 == 0)
+        stacks[frames] += {"events": values[-1], "time": values[-1] // 1000}.get(unit, values[0])
     return stacks
 
 
@@ -256,13 +289,14 @@ def pprof_raw(text):
 
 # --- speedscope: https://www.speedscope.app/file-format-schema.json ------------------------------
 
-def speedscope(text):
+def speedscope(text, unit="samples"):
     file = schemas.strict(text)
     schemas.check(file, schemas.SPEEDSCOPE)
     frames = file["shared"]["frames"]
     stacks = collections.Counter()
     for profile in file["profiles"]:
-        expect(profile["type"] == "sampled" and profile["unit"] == "none")
+        expect(profile["type"] == "sampled")
+        expect(profile["unit"] == ("microseconds" if unit == "time" else "none"))
         expect(len(profile["samples"]) == len(profile["weights"]))
         expect(profile["endValue"] - profile["startValue"] == sum(profile["weights"]))
         for stack, weight in zip(profile["samples"], profile["weights"]):
@@ -301,20 +335,21 @@ def firefox_columns(thread):
     expect(all(v is None or 0 <= v < i for i, v in enumerate(thread["stackTable"]["prefix"])))
 
 
-def firefox(text):
+def firefox(text, unit="samples"):
     profile = schemas.strict(text)
     schemas.check(profile, schemas.FIREFOX)
     meta = profile["meta"]
     expect(meta["preprocessedProfileVersion"] == 48 and meta["stackwalk"] in (0, 1))
     expect(any(c["color"] == "grey" for c in meta["categories"]))
     expect(all(c["subcategories"][0] == "Other" for c in meta["categories"]))
+    expect(any(c["name"] == "Waits" for c in meta["categories"]) == (unit == "time"))
     stacks = collections.Counter()
     for thread in profile["threads"]:
-        firefox_thread(profile, thread, stacks)
+        firefox_thread(profile, thread, unit, stacks)
     return stacks
 
 
-def firefox_thread(profile, thread, stacks):
+def firefox_thread(profile, thread, unit, stacks):
     firefox_columns(thread)
     ncategories = len(profile["meta"]["categories"])
     expect(all(0 <= c < ncategories for c in thread["stackTable"]["category"]))
@@ -322,12 +357,16 @@ def firefox_thread(profile, thread, stacks):
     nresources = thread["resourceTable"]["length"]
     expect(all(-1 <= r < nresources for r in thread["funcTable"]["resource"]))
     samples, nstacks = thread["samples"], thread["stackTable"]["length"]
-    expect(samples["weightType"] == "samples")
-    for column in ("stack", "time", "weight"):
+    expect(samples["weightType"] == ("tracing-ms" if unit == "time" else "samples"))
+    expect(("count" in samples) == (unit != "samples"))
+    for column in ("stack", "time", "weight", *(("count",) if unit != "samples" else ())):
         expect(len(samples[column]) == samples["length"])
     expect(all(s is None or 0 <= s < nstacks for s in samples["stack"]))
     expect(all(a <= b for a, b in zip(samples["time"], samples["time"][1:])), "time goes back")
     for stack, weight in zip(samples["stack"], samples["weight"]):
+        if unit == "time":
+            expect(abs(1000 * weight - round(1000 * weight)) < 1e-3)
+            weight = round(1000 * weight)
         frames = []
         while stack is not None:
             func = thread["frameTable"]["func"][thread["stackTable"]["frame"][stack]]
@@ -381,13 +420,20 @@ def svg_frames(text, below):
             for y, x, width, lines in frames]
 
 
+def svg_value(line):
+    """Total and own samples, or events, by the line of a title."""
+    match = re.fullmatch(r"(\d+) (?:samples|page-faults) \(([\d.]+) %\), (\d+) of its own"
+                         r"(?:; (\d+) samples)?", line)
+    expect(match and ("samples (" in line) == (match.group(4) is None), line)
+    return int(match.group(1)), int(match.group(3))
+
+
 def svg(text, below=False):
     stacks, path = collections.Counter(), []
     frames = svg_frames(text, below)
     for level, x, width, lines in frames:
-        match = re.fullmatch(r"(\d+) samples \(([\d.]+) %\), (\d+) of its own", lines[2])
-        expect(match and len(lines) == 3, lines)
-        total, own = int(match.group(1)), int(match.group(3))
+        expect(len(lines) == 3, lines)
+        total, own = svg_value(lines[2])
         for _, _, _, _, rest, done in path[level:]:
             expect(rest == done, "children and own samples are not the whole")
         del path[level:]
@@ -404,6 +450,37 @@ def svg(text, below=False):
     return stacks
 
 
+TIMES = {"us": 1, "ms": 1000, "s": 1000000}
+
+
+def svg_time(text, whole, below):
+    """Times are rounded in titles; only the widths are exact, as shares of the whole."""
+    frames, path, stacks = svg_frames(text, below), [], collections.Counter()
+
+    def leave(level):
+        while len(path) > level:
+            name, total, done = path.pop()
+            expect(done <= total, name)
+            if total - done and len(path) > 1:
+                stacks[tuple((entry[0], None) for entry in path[2:]) + ((name, None),)] += total - done
+            elif total - done:
+                stacks[()] += total - done
+
+    for level, _, width, lines in frames:
+        match = re.fullmatch(r"([\d.]+) (us|ms|s) \(([\d.]+) %\), ([\d.]+) (us|ms|s) of its own; "
+                             r"(\d+) waits(?: and samples)?", lines[2])
+        total = round(width / 1200 * whole)
+        expect(match and len(lines) == 3, lines)
+        expect(abs(float(match.group(1)) * TIMES[match.group(2)] - total) <=
+               {"us": 0, "ms": 50, "s": 5000}[match.group(2)] + 1, lines, total)
+        leave(level)
+        if path:
+            path[-1] = (*path[-1][:2], path[-1][2] + total)
+        path.append((lines[0], total, 0))
+    leave(0)
+    return stacks
+
+
 def flame(text):
     return svg(text, True)
 
@@ -414,7 +491,16 @@ PERF_HEAD = re.compile(r"^(\S.+?)\s+(\d+)/(\d+)\s+(?:\[\d{3}\]\s+)?(\d+\.\d{6}):
 PERF_FRAME = re.compile(r"^\s*(\w+)\s*(.+) \((.*)\)$")
 
 
-def perf(text):
+def perf(text, unit="samples"):
+    """Periods of time are nanoseconds."""
+    stacks = perf_periods(text)
+    if unit != "time":
+        return stacks
+    expect(all(count % 1000 == 0 for count in stacks.values()))
+    return collections.Counter({stack: count // 1000 for stack, count in stacks.items()})
+
+
+def perf_periods(text):
     stacks, frames, count = collections.Counter(), [], 0
     for line in text.split("\n"):
         if not line:
@@ -458,14 +544,18 @@ def per_function(stacks):
     return {name: (self_[name], total[name]) for name in total}
 
 
-def agree(found):
+def agree(found, unit="samples"):
     """(format, its stacks, what they have to be) of {format: content}, by its JSON. Folded and the
     drawings mark the kinds of functions; the others have modules instead."""
-    marked, plain = json_folded(found["json"]), json_stacks(found["json"])
+    marked, plain = json_folded(found["json"], unit), json_stacks(found["json"], unit)
+    expect({report["unit"] for report in json_objects(found["json"])} == {UNITS[unit]})
     yield "folded", folded(found["folded"]), marked
-    yield "svg", svg(found["svg"]), marked
-    yield "flame", flame(found["flame"]), marked
-    yield "pprof", pprof(found["pprof"]), plain
-    yield "speedscope", speedscope(found["speedscope"]), plain
-    yield "firefox", firefox(found["firefox"]), plain
-    yield "perf", perf(found["perf"]), perf_words(plain)
+    whole = sum(report["weight"] for report in json_objects(found["json"]))
+    for name in ("svg", "flame"):
+        below = name == "flame"
+        drawn = svg_time(found[name], whole, below) if unit == "time" else svg(found[name], below)
+        yield name, drawn, marked
+    yield "pprof", pprof(found["pprof"], unit), plain
+    yield "speedscope", speedscope(found["speedscope"], unit), plain
+    yield "firefox", firefox(found["firefox"], unit), plain
+    yield "perf", perf(found["perf"], unit), perf_words(plain)

@@ -164,7 +164,8 @@ THREAD = {
     # weight may be null and threadCPUDelta be there, which the columns of a table cannot say.
     "samples": {"stack": [NO_INDEX], "time": [float], "weight": (None, [float]),
                 "weightType": ("samples", "tracing-ms", "bytes"),
-                "threadCPUDelta?": [(float, None)], "threadId?": [(int, str)], "length": int},
+                "threadCPUDelta?": [(float, None)], "threadId?": [(int, str)], "length": int,
+                "count?": [int]},  # stacktop's own (docs/FORMATS.md)
     "markers": Table(data=Any(), name=INDEX, startTime=(float, None), endTime=(float, None),
                      phase=int, category=INDEX),
     "stackTable": Table(frame=INDEX, category=INDEX, subcategory=INDEX, prefix=NO_INDEX),

@@ -52,7 +52,7 @@ static const struct report folded = {.folded = true};
 
 static struct profile_cell cell(uint32_t proc, uint32_t u, uint32_t k, uint64_t count)
 {
-	return (struct profile_cell){proc, proc, u, k, count, 0};
+	return (struct profile_cell){proc, proc, u, k, count, 0, 0};
 }
 
 /* Two processes of one name, a broken stack, kernel frames, a sample without any frame. */

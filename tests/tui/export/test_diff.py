@@ -56,6 +56,10 @@ def check_text(tap, a, b):
     head, procs_text, funcs_text = out.split("\n\n")
     tap.ok(status == 0 and not err and "121 samples" in head and "221 samples" in head,
            "text names both", err)
+    times, err, status = run(a, b, "-e", "off-cpu")
+    tap.ok(status == 0 and not err and "121 us" in times and "221 us" in times and
+           "in % of all time" in times and times.split("\n\n")[1:] == out.split("\n\n")[1:],
+           "-e off-cpu: the counts are times", times.splitlines()[0] + err)
     (procs_a, funcs_a, all_a), (procs_b, funcs_b, all_b) = sums(BEFORE), sums(NOW)
     want = {name: tuple(f"{x:.2f}" for x in (100 * procs_a[name] / all_a,
                                              100 * procs_b[name] / all_b))

@@ -258,6 +258,7 @@ static struct profile *small(void)
 				    feed_names(p, false, "main;work"),
 				    PROFILE_NO_STACK,
 				    5,
+				    0,
 				    0};
 
 	assert_int_equal(feed_commit(p, &cell, 1), 0);
@@ -312,12 +313,16 @@ static void test_capture_slices(void **state)
 	struct export_model c = {0};
 	struct export_model_sample *merged;
 	struct export_model_sum *sums;
+	uint64_t weight = 0;
 	size_t count;
 
 	(void)state;
 	for (int i = 0; i < 50; i++) {
 		char names[64];
-		struct profile_cell cell = {.tid = 7, .kstack = PROFILE_NO_STACK, .count = 2};
+		struct profile_cell cell = {.tid = 7,
+					    .kstack = PROFILE_NO_STACK,
+					    .count = 2,
+					    .weight = 1000 + (uint64_t)i};
 
 		snprintf(names, sizeof(names), "main;f%d;main", i % 7);
 		cell.proc = feed_proc(p, 7 + i % 2, 1, "work", false);
@@ -338,6 +343,10 @@ static void test_capture_slices(void **state)
 	assert_int_equal(c.health.elapsed, 50 * NS);
 	merged = export_model_merged(&c, &count);
 	assert_int_equal(count, 14);
+	for (size_t i = 0; i < count; i++)
+		weight += merged[i].weight;
+	assert_int_equal(weight, 50 * 1000 + 49 * 50 / 2);
+	assert_int_equal(c.weight, weight);
 	free(merged);
 	sums = export_model_sums(&c);
 	assert_string_equal(export_model_text(&c, c.funcs[0].name), "main");
@@ -345,6 +354,11 @@ static void test_capture_slices(void **state)
 	assert_int_equal(sums[0].total, 100);
 	assert_int_equal(sums[1].self, 0);
 	assert_int_equal(sums[1].total, 16);
+	assert_int_equal(sums[0].self_weight, weight);
+	assert_int_equal(sums[0].total_weight, weight);
+	assert_int_equal(sums[1].self_weight, 0);
+	/* f0, every seventh. */
+	assert_int_equal(sums[1].total_weight, 8 * 1000 + 7 * 28);
 	free(sums);
 	for (uint32_t i = 1; i < c.nslices; i++)
 		assert_true(c.slices[i].time >= c.slices[i - 1].time + c.slices[i - 1].elapsed);
@@ -480,6 +494,70 @@ static void test_copied(void **state)
 	export_model_free(&c);
 }
 
+static void copied_alike(const struct profile *p, enum measure measure, bool hide_kernel)
+{
+	const struct query q = {.span = SPAN_TOTAL,
+				.proc = QUERY_ALL,
+				.measure = measure,
+				.hide_kernel = hide_kernel};
+	/* As of tui/app/user_files.c. */
+	const struct query of_copy = {.span = SPAN_LAST,
+				      .proc = QUERY_ALL,
+				      .measure = measure,
+				      .hide_kernel = hide_kernel};
+	struct export_model want = {0}, got = {0};
+	struct profile *copy;
+
+	assert_int_equal(export_model_add(&want, p, &q), 0);
+	assert_int_equal(profile_copy_new(&copy, p, &q), 0);
+	profile_lock(copy);
+	assert_int_equal(export_model_add(&got, copy, &of_copy), 0);
+	profile_unlock(copy);
+	profile_free(copy);
+	assert_true(want.count > 0 && want.weight > want.count);
+	assert_int_equal(got.count, want.count);
+	assert_int_equal(got.weight, want.weight);
+	assert_int_equal(got.nfuncs, want.nfuncs);
+	assert_int_equal(got.nnodes, want.nnodes);
+	assert_int_equal(export_model_unit(&got), export_model_unit(&want));
+	export_model_free(&want);
+	export_model_free(&got);
+}
+
+/* A copy has what is measured, with its weights. */
+static void test_copied_measures(void **state)
+{
+	static const char *const events[] = {"cpu-clock", "page-faults"};
+
+	(void)state;
+	for (int e = 0; e < 2; e++) {
+		struct profile *p = profile_new(1, 1000);
+		struct profile_health health = {
+			.elapsed = NS, .ncpus = 1, .frequency = 99, .taken = 3, .counted = 5000};
+		uint32_t kernel = feed_func(p, FUNC_KERNEL, "futex_wait");
+		struct profile_cell cells[3] = {
+			{.tid = 9, .kstack = PROFILE_NO_STACK, .count = 3, .weight = 4711},
+			{.tid = 9, .count = 7, .weight = 123456},
+			{.tid = 9, .ustack = PROFILE_NO_STACK, .count = 1, .weight = 99}};
+
+		snprintf(health.event, sizeof(health.event), "%s", events[e]);
+		profile_lock(p);
+		for (int i = 0; i < 3; i++)
+			cells[i].proc = feed_proc(p, 7, 1, "work", false);
+		cells[0].ustack = cells[1].ustack = feed_names(p, false, "main;leaf");
+		cells[1].kstack = (uint32_t)profile_wait_stack(p, &kernel, 1, WAIT_LOCK);
+		cells[2].kstack = profile_time_stack(p, WAIT_LOCK);
+		assert_int_equal(profile_commit(p, cells, 3, &health), 0);
+		for (int hide = 0; hide < 2; hide++) {
+			copied_alike(p, MEASURE_CPU, hide);
+			copied_alike(p, MEASURE_OFF, hide);
+			copied_alike(p, MEASURE_WALL, hide);
+		}
+		profile_unlock(p);
+		profile_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_capture_slices),
 		cmocka_unit_test(test_captured_builds),
 		cmocka_unit_test(test_copied),
+		cmocka_unit_test(test_copied_measures),
 		cmocka_unit_test(test_too_many_procs),
 		cmocka_unit_test(test_builds),
 	};

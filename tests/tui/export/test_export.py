@@ -44,13 +44,90 @@ def pprof_tool(folder, *options):
 NAMES = ("json", "folded", "svg", "flame", "pprof", "speedscope", "firefox", "perf")
 
 
-def compare(tap, folder, what):
+def compare(tap, folder, what, unit="samples"):
     found = {name: read(folder, name) for name in NAMES}
-    for name, stacks, want in formats.agree(found):
+    for name, stacks, want in formats.agree(found, unit):
         tap.ok(stacks == want and formats.per_function(stacks) == formats.per_function(want),
                f"{what}: {name} has the stacks of the JSON",
-               f"{sum(stacks.values())} samples in {len(stacks)} stacks")
-    return formats.json_stacks(found["json"])
+               f"{sum(stacks.values())} {unit} in {len(stacks)} stacks")
+    return formats.json_stacks(found["json"], unit)
+
+
+def counts_agree(tap, folder, what):
+    """How many waits or samples there are, in the formats that tell it beside the time."""
+    want = formats.json_stacks(read(folder, "json"))
+    tap.ok(formats.pprof(read(folder, "pprof"), "counts") == want, f"{what}: pprof has the counts")
+    count = sum(want.values())
+    profile = json.loads(read(folder, "firefox"))
+    tap.ok(sum(sum(thread["samples"]["count"]) for thread in profile["threads"]) == count,
+           f"{what}: firefox has the counts")
+    root = formats.svg_frames(read(folder, "svg"), False)[0][3]
+    tap.ok(re.search(rf"; {count} (waits|samples|waits and samples)$", root[2]),
+           f"{what}: the drawing has the counts", root[2])
+
+
+def waits_are_named(tap, folder, what):
+    """A measure has its cells and no others, and the causes of waits."""
+    reports = formats.json_objects(read(folder, "json"))
+    causes = {func["name"] for report in reports for func in report["functions"]
+              if func["kind"] == "wait"}
+    known = {"on", "runnable", "lock", "sleep", "poll", "pipe", "socket", "disk", "fault", "child",
+             "stopped", "other"}
+    tap.ok(causes == (known if what == "wall" else known - {"on"}), f"{what}: all causes are there",
+           str(causes))
+    kinds = {func["kind"] for report in reports for func in report["functions"]}
+    tap.ok(not kinds & {"time", "lock", "waker"}, f"{what}: nothing else is", str(kinds))
+    ends = [report["functions"][stack["frames"][-1]]["kind"] if stack["frames"] else None
+            for report in reports for stack in report["stacks"]]
+    tap.ok(("wait" in ends) and (set(ends) == {"wait"}) == (what == "off-cpu"),
+           f"{what}: waits end in their cause", str(set(ends)))
+    leaves = {line.rpartition(" ")[0].rpartition(";")[2] for line in read(folder, "folded").splitlines()}
+    tap.ok({f"[{name}]" for name in causes} <= leaves and not causes & leaves,
+           f"{what}: folded has them in brackets", str(leaves))
+    profile = json.loads(read(folder, "firefox"))
+    names = [category["name"] for category in profile["meta"]["categories"]]
+    found = {thread["stringArray"][thread["funcTable"]["name"][func]]
+             for thread in profile["threads"]
+             for func, category in zip(thread["frameTable"]["func"], thread["frameTable"]["category"])
+             if names[category] == "Waits"}
+    tap.ok(found == {f"[{name}]" for name in causes}, f"{what}: firefox has a category of them",
+           str(found))
+    heads = [match for match in map(formats.PERF_HEAD.match, read(folder, "perf").splitlines()) if match]
+    count = sum(report["samples"] for report in reports)
+    # Of many waits of one stack only some have a record of their own.
+    tap.ok(300 < len(heads) < count and {head.group(6) for head in heads} == {what} and
+           all(int(head.group(5)) > 0 for head in heads), f"{what}: perf has it as the event",
+           f"{len(heads)} records of {count}")
+
+
+TYPES = {
+    "off-cpu": [("waits", "count"), ("off-cpu", "nanoseconds")],
+    "wall": [("samples", "count"), ("wall", "nanoseconds")],
+    "page-faults": [("samples", "count"), ("page-faults", "count")],
+}
+
+
+def go_agrees(tap, folder, what, reference):
+    """Go's pprof adds up what each function has of its own, by either type."""
+    types = formats.Pprof(read(folder, "pprof")).types
+    tap.ok(types == TYPES[what], f"{what}: pprof has its types", str(types))
+    if shutil.which("go") is None:
+        tap.skip(f"{what}: go tool pprof", "no go")
+        return
+    counts = formats.json_stacks(read(folder, "json"))
+    out, err, status = pprof_tool(folder, "-raw", "-symbolize=none")
+    # It passes over samples of no frames.
+    tap.ok(status == 0 and formats.pprof_raw(out) == {stack: n for stack, n in counts.items() if stack},
+           f"{what}: go tool pprof -raw agrees on {types[0][0]}", err)
+    # Without -sample_index it shows the second type, in seconds with two digits.
+    out, err, status = pprof_tool(folder, "-top", *(("-unit=s",) if what != "page-faults" else ()))
+    shown = re.search(r"Total samples = ([\d.]+)", out)
+    want = sum(n for stack, n in reference.items() if stack)
+    if what != "page-faults":
+        want /= 1e6
+    tap.ok(status == 0 and shown and abs(float(shown.group(1)) - want) <= 0.005,
+           f"{what}: go tool pprof agrees on all {types[1][0]}", f"{shown and shown.group(0)}: {want} {err}")
+
 
 
 def compare_tool(tap, folder, reference):
@@ -336,6 +413,16 @@ def main():
             else:
                 _, err, status = pprof_tool(folder, "-top", "-sample_index=samples")
                 tap.ok(status == 0, f"{what}: go tool pprof opens it", err.strip())
+    for what, unit in (("off-cpu", "time"), ("wall", "time"), ("page-faults", "events")):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([FEED, folder, what], timeout=60, check=False)
+            tap.ok(done.returncode == 0, f"{what}: all formats are written")
+            reference = compare(tap, folder, what, unit)
+            tap.ok(len(reference) > 300, f"{what}: there is something to compare", str(len(reference)))
+            counts_agree(tap, folder, what)
+            go_agrees(tap, folder, what, reference)
+            if unit == "time":
+                waits_are_named(tap, folder, what)
     tap.done()
 
 

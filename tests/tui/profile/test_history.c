@@ -29,6 +29,10 @@
 #define FUNCS  26 /* "a" to "z" */
 #define MIB    (1024.0 * 1024.0)
 
+/* The profile's own: for folding, and for each cause of a wait one of waits and one of times. */
+#define OWN_FUNCS  (2 + 2 * WAIT_CAUSES)
+#define OWN_STACKS (4 + 2 * WAIT_CAUSES)
+
 /* One letter is a function; the last one executed. */
 static const char *const paths[STACKS] = {"a;b;c",   "a;b;d", "a;b",	 "a;e;c",
 					  "a;e;f;b", "g;h",   "g;h;i",	 "g;j;c",
@@ -69,8 +73,8 @@ static void slice_feed(struct history_feed *f)
 			uint64_t count = feed_random(&f->seed, 3) * feed_random(&f->seed, 50);
 
 			f->count[number][proc][i] = count;
-			cells[n++] =
-				(struct profile_cell){id, 7, stacks[i], PROFILE_NO_STACK, count, 0};
+			cells[n++] = (struct profile_cell){id,	  7, stacks[i], PROFILE_NO_STACK,
+							   count, 0, 0};
 		}
 	}
 	assert_int_equal(feed_commit(f->p, cells, n), 0);
@@ -279,8 +283,8 @@ static void what_is_frozen_outlives_its_slices(void **state)
 	frozen_sum_drop(f.p, FROZEN_BASELINE);
 	for (int i = 0; i < 30; i++)
 		assert_int_equal(profile_commit(f.p, NULL, 0, &health), 0);
-	assert_int_equal(f.p->stacks.live, 3); /* of the profile's own */
-	assert_int_equal(f.p->funcs.live, 1);
+	assert_int_equal(f.p->stacks.live, OWN_STACKS);
+	assert_int_equal(f.p->funcs.live, OWN_FUNCS);
 	profile_free(f.p);
 }
 
@@ -522,6 +526,7 @@ static void flood(struct profile *p, int round)
 						 feed_stack(p, false, true, frames, DEEP),
 						 PROFILE_NO_STACK,
 						 1,
+						 0,
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, N), 0);
@@ -574,7 +579,7 @@ static void memory_is_bounded(void **state)
 	for (uint32_t i = 0; i < p->funcs.count; i++)
 		assert_int_equal(func_at(p, i)->entry.held, 0);
 	assert_int_equal(feed_commit(p, NULL, 0), 0);
-	assert_int_equal(p->stacks.live, 3);
+	assert_int_equal(p->stacks.live, OWN_STACKS);
 	profile_free(p);
 }
 
@@ -596,7 +601,8 @@ static void settled_stacks_are_counted(void **state)
 	uint32_t frame = feed_func(p, FUNC_USER, "outer"), site = 5, inlined;
 	struct profile_stack stack = {
 		.complete = true, .nframes = 1, .frames = &frame, .sites = &site};
-	struct profile_cell cell = {feed_proc(p, 1, 1, "x", false), 1, 0, PROFILE_NO_STACK, 3, 0};
+	struct profile_cell cell = {
+		feed_proc(p, 1, 1, "x", false), 1, 0, PROFILE_NO_STACK, 3, 0, 0};
 	struct history history;
 
 	(void)state;

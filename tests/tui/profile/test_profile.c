@@ -30,9 +30,10 @@
 #define CHURN 1000000
 #endif
 
-/* The profile's own: the function, the three stacks and the process that folding uses. */
-#define OWN_FUNCS  1
-#define OWN_STACKS 3
+/* The profile's own: the functions, the stacks and the process that folding uses, and for each
+ * cause of a wait one of waits and one of times. */
+#define OWN_FUNCS  (2 + 2 * WAIT_CAUSES)
+#define OWN_STACKS (4 + 2 * WAIT_CAUSES)
 #define OWN_PROCS  1
 
 static uint64_t samples(const struct profile *p, enum span span, uint32_t proc)
@@ -187,15 +188,15 @@ static void test_bad_cells(void **state)
 	uint32_t proc = feed_proc(p, 10, 1, "a", false), s = feed_names(p, false, "main");
 	uint32_t frame = 12345;
 	struct profile_stack stack = {.complete = true, .nframes = 1, .frames = &frame};
-	struct profile_cell cells[2] = {{proc, 0, s, s, 1, 0}, {proc, 0, s, s, 1, 0}};
+	struct profile_cell cells[2] = {{proc, 0, s, s, 1, 0, 0}, {proc, 0, s, s, 1, 0, 0}};
 
 	(void)state;
 	assert_int_equal(profile_stack_new(p, &stack), -EINVAL);
 	cells[1].proc = proc + 1;
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
-	cells[1] = (struct profile_cell){proc, 0, s + 1, s, 1, 0};
+	cells[1] = (struct profile_cell){proc, 0, s + 1, s, 1, 0, 0};
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
-	cells[1] = (struct profile_cell){proc, 0, s, s + 1, 1, 0};
+	cells[1] = (struct profile_cell){proc, 0, s, s + 1, 1, 0, 0};
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
 	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), 0);
 	assert_int_equal(query_slices(p), 0);
@@ -232,6 +233,7 @@ static void test_folding(void **state)
 							 PROFILE_NO_STACK,
 							 PROFILE_NO_STACK,
 							 1 + feed_random(&seed, 3),
+							 0,
 							 0};
 			frame = feed_func(p, FUNC_USER, names);
 			cells[i].ustack = feed_stack(p, false, round % 3, &frame, 1);
@@ -310,9 +312,9 @@ static void test_folding_exited(void **state)
 	for (int i = 0; i < rounds; i++) {
 		last = feed_proc(p, 10 + i, 1, "sh", true);
 		cells[0] = (struct profile_cell){
-			last, 0, feed_names(p, false, "main;one"), PROFILE_NO_STACK, 1, 0};
+			last, 0, feed_names(p, false, "main;one"), PROFILE_NO_STACK, 1, 0, 0};
 		cells[1] = (struct profile_cell){
-			last, 0, feed_names(p, false, "main;two"), PROFILE_NO_STACK, 2, 0};
+			last, 0, feed_names(p, false, "main;two"), PROFILE_NO_STACK, 2, 0, 0};
 		assert_int_equal(feed_commit(p, cells, EACH), 0);
 	}
 	assert_int_equal(self_of(p, p->exited, feed_func(p, FUNC_USER, "one")), rounds - 4);
@@ -338,6 +340,7 @@ static void test_folding_moderate(void **state)
 						 feed_names(p, false, name),
 						 PROFILE_NO_STACK,
 						 1,
+						 0,
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, MAX + 1), 0);
@@ -363,6 +366,7 @@ static void test_folding_live(void **state)
 						 feed_names(p, false, names),
 						 PROFILE_NO_STACK,
 						 3,
+						 0,
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, N), 0);
@@ -395,6 +399,7 @@ static void test_churn(void **state)
 				feed_names(p, false, names),
 				PROFILE_NO_STACK,
 				1,
+				0,
 				0};
 		}
 		assert_int_equal(feed_commit(p, cells, PER_SLICE), 0);

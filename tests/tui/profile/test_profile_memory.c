@@ -112,8 +112,8 @@ static int feed(struct profile *p, int round)
 			err = (int)stack;
 			break;
 		}
-		cells[n] = (struct profile_cell){(uint32_t)proc,  0, PROFILE_NO_STACK,
-						 (uint32_t)stack, 2, 0};
+		cells[n] = (struct profile_cell){
+			(uint32_t)proc, 0, PROFILE_NO_STACK, (uint32_t)stack, 2, 0, 0};
 	}
 	if (!err)
 		err = profile_commit(p, cells, CELLS, &health);

@@ -115,6 +115,7 @@ static void decay_is_that_of_what_was_fed(void **state)
 						      feed_names(p, false, name),
 						      PROFILE_NO_STACK,
 						      fed[now][k],
+						      0,
 						      0};
 		}
 		assert_int_equal(feed_commit(p, cells, n), 0);

@@ -46,8 +46,8 @@ static void commit(struct model *m)
 
 		m->counts[m->n][i] = count;
 		if (count)
-			cells[ncells++] = (struct profile_cell){m->procs[i],	  100 + i, m->stack,
-								PROFILE_NO_STACK, count,   0};
+			cells[ncells++] = (struct profile_cell){
+				m->procs[i], 100 + i, m->stack, PROFILE_NO_STACK, count, 0, 0};
 	}
 	m->n++;
 	m->feed.time += MACHINE_SECOND;

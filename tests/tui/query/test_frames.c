@@ -517,6 +517,7 @@ static void inlined_calls_come_later(void **state)
 				    (uint32_t)profile_stack_new(p, &stack),
 				    PROFILE_NO_STACK,
 				    6,
+				    0,
 				    0};
 	struct query q = in_mode(FRAMES_MERGED);
 

@@ -59,8 +59,8 @@ static struct screen screen_of(uint32_t threads)
 	s.ui = ui_new(s.p, NULL, &options);
 	assert_non_null(s.ui);
 	for (uint32_t i = 0; i < threads; i++)
-		cells[i] = (struct profile_cell){proc,	100 + i, stacks[i % 2], PROFILE_NO_STACK,
-						 1 + i, 0};
+		cells[i] = (struct profile_cell){
+			proc, 100 + i, stacks[i % 2], PROFILE_NO_STACK, 1 + i, 0, 0};
 	for (int n = 0; n < SLICES; n++)
 		assert_int_equal(feed_commit(s.p, cells, threads), 0);
 	assert_int_equal(ui_refresh(s.ui), 0);

@@ -368,6 +368,7 @@ static void slice_feed(struct profile *p, struct model *m, const uint32_t *procs
 						 cell->u < 0 ? PROFILE_NO_STACK : stacks[cell->u],
 						 cell->k < 0 ? PROFILE_NO_STACK : stacks[cell->k],
 						 cell->count,
+						 0,
 						 0};
 	}
 	m->ncells[s] = n;
@@ -528,6 +529,7 @@ static void test_tree_is_bounded(void **state)
 						 feed_stack(p, false, true, frames, DEEP),
 						 PROFILE_NO_STACK,
 						 i == N - 1 ? 1000 : 1,
+						 0,
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, N), 0);
@@ -575,8 +577,8 @@ static void test_shares_of_samples(void **state)
 	uint32_t stack = feed_names(p, false, "f");
 	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct profile_cell cells[2] = {
-		{feed_proc(p, 1, 1, "a", false), 0, stack, PROFILE_NO_STACK, 30, 0},
-		{feed_proc(p, 2, 1, "b", false), 0, stack, PROFILE_NO_STACK, 10, 0}};
+		{feed_proc(p, 1, 1, "a", false), 0, stack, PROFILE_NO_STACK, 30, 0, 0},
+		{feed_proc(p, 2, 1, "b", false), 0, stack, PROFILE_NO_STACK, 10, 0, 0}};
 	struct profile_health health = {.elapsed = NS,
 					.ncpus = 2,
 					.frequency = 99,

@@ -77,9 +77,13 @@ static void commit(struct state *s, struct sample *samples)
 		random_names(s, m->user, false);
 		random_names(s, m->kernel, feed_random(&s->random, 2));
 		m->count = 1 + feed_random(&s->random, 50);
-		cells[i] = (struct profile_cell){
-			s->proc,  1, stack_of(s, false, m->user), stack_of(s, true, m->kernel),
-			m->count, 0};
+		cells[i] = (struct profile_cell){s->proc,
+						 1,
+						 stack_of(s, false, m->user),
+						 stack_of(s, true, m->kernel),
+						 m->count,
+						 0,
+						 0};
 	}
 	assert_int_equal(feed_commit(s->p, cells, CELLS), 0);
 	for (int i = 0; i < CELLS; i++) {

@@ -122,6 +122,7 @@ static void callers_are_those_of_most_samples(void **state)
 				f->nkernel ? make(p, true, f->kernel, f->nkernel, ids)
 					   : PROFILE_NO_STACK,
 				f->count,
+				0,
 				0};
 		}
 		profile_unlock(p);

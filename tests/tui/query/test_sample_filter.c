@@ -77,13 +77,14 @@ static void second_of(struct profile *p, uint64_t *random, uint32_t *made)
 			snprintf(user + end, sizeof(user) - end, ";f%u", feed_random(&own, FUNCS));
 		}
 		snprintf(kernel, sizeof(kernel), "entry;k%u", n % KSTACKS);
-		cells[i] = (struct profile_cell){
-			feed_proc(p, 1 + (int)(n % 7), 1, "a", false),
-			n,
-			feed_names(p, false, user),
-			n % 3 ? PROFILE_NO_STACK : feed_names(p, true, kernel),
-			1 + n % 4,
-			0};
+		cells[i] = (struct profile_cell){feed_proc(p, 1 + (int)(n % 7), 1, "a", false),
+						 n,
+						 feed_names(p, false, user),
+						 n % 3 ? PROFILE_NO_STACK
+						       : feed_names(p, true, kernel),
+						 1 + n % 4,
+						 0,
+						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, CELLS), 0);
 	for (int i = 0; i < CELLS; i++) {

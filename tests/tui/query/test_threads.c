@@ -111,6 +111,7 @@ static void second(struct machine *m)
 			f->user < 0 ? PROFILE_NO_STACK : m->user[f->user].id,
 			f->kernel < 0 ? PROFILE_NO_STACK : m->kernel[f->kernel].id,
 			f->count,
+			0,
 			0};
 	}
 	assert_int_equal(feed_commit(m->p, cells, CELLS), 0);

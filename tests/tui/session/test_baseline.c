@@ -76,11 +76,11 @@ static void second_of(struct typist *t, struct session_writer *w, int heavy, con
 	struct machine *f = &t->feed;
 	uint64_t much = heavy ? 10 : 100;
 	struct profile_cell cells[] = {
-		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0},
-		{f->nginx, 4133, f->stacks[2], f->stacks[3], much / 2, 0},
-		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, heavy ? 240 : 50, 0},
+		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0, 0},
+		{f->nginx, 4133, f->stacks[2], f->stacks[3], much / 2, 0, 0},
+		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, heavy ? 240 : 50, 0, 0},
 		{heavy ? f->node : f->kswapd, 7781, f->stacks[heavy ? 6 : 5], PROFILE_NO_STACK, 30,
-		 0},
+		 0, 0},
 	};
 	struct profile_health h;
 
@@ -102,8 +102,8 @@ static void second(struct typist *t, struct session_writer *w, int heavy)
 /* Recorded before, at another event: counts of the two have no sum, so it must not be seen. */
 static void other_event(struct typist *t, struct session_writer *w)
 {
-	struct profile_cell cell = {t->feed.node,     7781, t->feed.stacks[6],
-				    PROFILE_NO_STACK, 500,  0};
+	struct profile_cell cell = {
+		t->feed.node, 7781, t->feed.stacks[6], PROFILE_NO_STACK, 500, 0, 0};
 	struct profile_health h;
 
 	machine_health(&t->feed, &h, 500, 0, 500);
@@ -274,7 +274,8 @@ static void slice(struct profile *p, struct session_writer *w, const uint32_t *p
 
 	/* So many samples as the place says, and ten more: each process is known by them. */
 	for (size_t i = 0; i < count; i++)
-		cells[i] = (struct profile_cell){procs[i], 1, stack, PROFILE_NO_STACK, 10 + i, 0};
+		cells[i] =
+			(struct profile_cell){procs[i], 1, stack, PROFILE_NO_STACK, 10 + i, 0, 0};
 	commit(p, w, cells, count, &h);
 	profile_stack_put(p, stack);
 }

@@ -383,29 +383,47 @@ static void cpus(void **state)
 		uint64_t numbers[12];
 		int count, err;
 		unsigned int cpus[2];
-		size_t nuse; /* CPUs whose time is told behind them */
+		size_t nuse;	     /* CPUs whose time is told behind them */
+		uint64_t weights[2]; /* what the cells stand for, behind that */
 	} cases[] = {
 		{.count = 0}, /* as it was before there were CPUs */
-		{{2, 1, SESSION_CPU_MAX}, 3, 0, {1, SESSION_CPU_MAX}, 0},
-		{{2, 0, 5}, 3, 0, {0, 5}, 0},
-		{{2, 3, 4, 0}, 4, 0, {3, 4}, 0},
-		{{2, 0, 0, 1, 0, 400, 600}, 7, 0, {0, 0}, 1},
-		{{2, 0, 0, 2, 0, 400, 600, 8190, 0, 0}, 10, 0, {0, 0}, 2},
-		{{2, 3, 4, 1, 7, 0, 0, 99}, 8, 0, {3, 4}, 1}, /* and what is not known yet */
-		{{2, 0, 0, 2, 0, 400, 600}, 7, -EBADMSG, {0}, 0},
-		{{2, 0, 0, 1, 0, 400, 601}, 7, -EBADMSG, {0}, 0},
-		{{2, 0, 0, 1, 0, 1001, 0}, 7, -EBADMSG, {0}, 0},
-		{{2, 0, 0, 1, SESSION_CPU_MAX, 1, 1}, 7, -EBADMSG, {0}, 0},
-		{{2, 0, 0, 2, 0, 1, 1, 8191, 0, 0}, 10, -EBADMSG, {0}, 0},
-		{{2, 0, 0, SESSION_CPU_MAX + 1, 0, 1, 1}, 7, -EBADMSG, {0}, 0},
-		{{2, 0, 0, UINT64_MAX, 0, 1, 1}, 7, -EBADMSG, {0}, 0},
-		{{2, 1}, 2, -EBADMSG, {0}, 0},
-		{{2}, 1, -EBADMSG, {0}, 0},
-		{{1, 1}, 2, -EBADMSG, {0}, 0},
-		{{3, 1, 1, 1}, 4, -EBADMSG, {0}, 0},
-		{{UINT64_MAX, 1, 1}, 3, -EBADMSG, {0}, 0},
-		{{2, 1, SESSION_CPU_MAX + 1}, 3, -EBADMSG, {0}, 0},
-		{{2, UINT64_MAX, 1}, 3, -EBADMSG, {0}, 0},
+		{{2, 1, SESSION_CPU_MAX}, 3, 0, {1, SESSION_CPU_MAX}, 0, {0}},
+		{{2, 0, 5}, 3, 0, {0, 5}, 0, {0}},
+		{{2, 3, 4, 0}, 4, 0, {3, 4}, 0, {0}},
+		{{2, 0, 0, 1, 0, 400, 600}, 7, 0, {0, 0}, 1, {0}},
+		{{2, 0, 0, 2, 0, 400, 600, 8190, 0, 0}, 10, 0, {0, 0}, 2, {0}},
+		{{2, 0, 0, 0, 2, 7, 9}, 7, 0, {0, 0}, 0, {7, 9}},
+		{{2, 3, 4, 1, 7, 0, 0, 2, 0, 1}, 10, 0, {3, 4}, 1, {0, 1}},
+		{{2, 0, 0, 0, 2, 1, SESSION_WEIGHT_MAX - 1},
+		 7,
+		 0,
+		 {0, 0},
+		 0,
+		 {1, SESSION_WEIGHT_MAX - 1}},
+		/* And what is not known yet. */
+		{{2, 3, 4, 1, 7, 0, 0, 2, 5, 6, 99}, 11, 0, {3, 4}, 1, {5, 6}},
+		{{2, 0, 0, 0, 1, 7}, 6, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, 3, 7, 8, 9}, 8, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, UINT64_MAX, 7, 8}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, 0}, 5, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, 2}, 5, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, 2, 7}, 6, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, 2, 1, SESSION_WEIGHT_MAX}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 0, 2, UINT64_MAX, 1}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 2, 0, 400, 600}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 1, 0, 400, 601}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 1, 0, 1001, 0}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 1, SESSION_CPU_MAX, 1, 1}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, 2, 0, 1, 1, 8191, 0, 0}, 10, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, SESSION_CPU_MAX + 1, 0, 1, 1}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 0, 0, UINT64_MAX, 0, 1, 1}, 7, -EBADMSG, {0}, 0, {0}},
+		{{2, 1}, 2, -EBADMSG, {0}, 0, {0}},
+		{{2}, 1, -EBADMSG, {0}, 0, {0}},
+		{{1, 1}, 2, -EBADMSG, {0}, 0, {0}},
+		{{3, 1, 1, 1}, 4, -EBADMSG, {0}, 0, {0}},
+		{{UINT64_MAX, 1, 1}, 3, -EBADMSG, {0}, 0, {0}},
+		{{2, 1, SESSION_CPU_MAX + 1}, 3, -EBADMSG, {0}, 0, {0}},
+		{{2, UINT64_MAX, 1}, 3, -EBADMSG, {0}, 0, {0}},
 	};
 
 	(void)state;
@@ -425,6 +443,8 @@ static void cpus(void **state)
 			fail_msg("case %zu", i);
 		for (size_t k = 0; k < 2 && !cases[i].err; k++)
 			assert_int_equal(slice.cells[k].cpu, cases[i].cpus[k]);
+		for (size_t k = 0; k < 2 && !cases[i].err; k++)
+			assert_int_equal(slice.cells[k].weight, cases[i].weights[k]);
 		if (!cases[i].err)
 			assert_int_equal(slice.nuse, cases[i].nuse);
 		session_free(s);

@@ -35,7 +35,7 @@ static size_t use_of(uint64_t n, struct cpu_use use[3])
 
 static void commit(struct machine *f, uint64_t n, struct session_writer *w)
 {
-	struct profile_cell cell = {f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, 50 + n, 0};
+	struct profile_cell cell = {f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, 50 + n, 0, 0};
 	struct profile_health health;
 	struct cpu_use use[3];
 	size_t count = use_of(n, use);

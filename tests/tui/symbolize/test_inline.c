@@ -119,7 +119,7 @@ static void commit(struct profile *p, uint32_t ustack, uint64_t count)
 	struct profile_proc info = {.pid = 5, .image = 1, .comm = "x"};
 	struct profile_health health = {.elapsed = 1000000000, .samples = count};
 	struct profile_cell cell = {
-		(uint32_t)profile_proc(p, &info), 5, ustack, PROFILE_NO_STACK, count, 0};
+		(uint32_t)profile_proc(p, &info), 5, ustack, PROFILE_NO_STACK, count, 0, 0};
 
 	assert_int_equal(profile_commit(p, &cell, 1, &health), 0);
 }

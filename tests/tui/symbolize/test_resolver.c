@@ -26,9 +26,9 @@
 #include "tui/symbolize/modules_priv.h"
 #include "tui/symbolize/resolver.h"
 
-#define NATIVES	  8u
-#define CALLS_MAX 8u
-#define STEP	  0x1000u /* from one native frame's address to the next */
+#define NATIVES	       8u
+#define LANGUAGE_CALLS 8u
+#define STEP	       0x1000u /* from one native frame's address to the next */
 
 /* --- what the resolver asks ------------------------------------------------------------------ */
 
@@ -122,17 +122,16 @@ int64_t __wrap_profile_func(struct profile *p, enum func_kind kind, const char *
 int64_t __wrap_profile_func(struct profile *p, enum func_kind kind, const char *name,
 			    const char *of)
 {
-	static const char *const kinds[] = {[FUNC_USER] = "",
-					    [FUNC_END] = "end:",
-					    [FUNC_INLINE] = "in:",
-					    [FUNC_EVAL] = "eval:",
-					    [FUNC_PYTHON] = "py:"};
+	static const char *const kinds[] = {
+		[FUNC_USER] = "",      [FUNC_END] = "end:",	[FUNC_INLINE] = "in:",
+		[FUNC_EVAL] = "eval:", [FUNC_WAIT] = "wait:", /* the profile's own */
+		[FUNC_TIME] = "time:", [FUNC_WAKER] = "waker:", [FUNC_PYTHON] = "py:"};
 
 	(void)p;
 	assert_true(kind < sizeof(kinds) / sizeof(*kinds) && kinds[kind]);
-	assert_string_equal(of, kind == FUNC_END      ? ""
-				: kind == FUNC_PYTHON ? "/some.py"
-						      : "libpython");
+	assert_string_equal(of, kind == FUNC_END || func_is_wait(kind) ? ""
+				: kind == FUNC_PYTHON		       ? "/some.py"
+								       : "libpython");
 	assert_true(ninterned < 64);
 	snprintf(interned[ninterned], sizeof(interned[0]), "%s%s", kinds[kind],
 		 kind == FUNC_END ? "" : name);
@@ -186,7 +185,7 @@ static enum language_lock lock; /* of the next stacks */
 static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
 				     const uint32_t *places, uint32_t n)
 {
-	static const struct language_method methods[CALLS_MAX] = {
+	static const struct language_method methods[LANGUAGE_CALLS] = {
 		{FUNC_PYTHON, "f0", "/some.py"}, {FUNC_PYTHON, "f1", "/some.py"},
 		{FUNC_PYTHON, "f2", "/some.py"}, {FUNC_PYTHON, "f3", "/some.py"},
 		{FUNC_PYTHON, "f4", "/some.py"}, {FUNC_PYTHON, "f5", "/some.py"},
@@ -194,7 +193,7 @@ static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
 	static union {
 		struct language_stack stack;
 		char bytes[sizeof(struct language_stack) +
-			   CALLS_MAX * sizeof(struct language_call)];
+			   LANGUAGE_CALLS * sizeof(struct language_call)];
 	} language;
 	static union {
 		struct stack_record record;
@@ -202,7 +201,7 @@ static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
 	} sent;
 	struct resolver_doubt doubt;
 
-	assert_true(natives <= NATIVES && n <= CALLS_MAX);
+	assert_true(natives <= NATIVES && n <= LANGUAGE_CALLS);
 	language.stack.nframes = n;
 	language.stack.lock = lock;
 	for (uint32_t i = 0; i < n; i++)

@@ -19,7 +19,7 @@ static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 
 static void commit(struct typist *f, const char *frames, uint64_t count)
 {
-	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0};
+	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0, 0};
 	struct profile_health h;
 
 	profile_lock(f->feed.p);
@@ -68,7 +68,7 @@ static void it_follows_from_view_to_view(void **state)
 		assert_shows(f, ">Exec");
 		ui_key(f->ui, KEYCODE_F0 + 5);
 		assert_cursor_on(f, "ExecInterpExpr");
-		type(f, "\t\t\t\t\t\t"); /* round to Funcs */
+		type(f, "\t\t\t\t\t\t\t"); /* round to Funcs */
 		assert_shows(f, "[2");
 		assert_cursor_on(f, "ExecInterpExpr");
 		type(f, "3b"); /* callees and callers */

@@ -319,6 +319,7 @@ static void much_is_counted_in_parts(void **state)
 						 t->feed.stacks[i % 3],
 						 PROFILE_NO_STACK,
 						 1,
+						 0,
 						 0};
 	for (int second = 0; second < 8; second++) {
 		machine_health(&t->feed, &h, 20000, 0, 20000);

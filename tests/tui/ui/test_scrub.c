@@ -29,9 +29,9 @@ static void second(struct typist *t, int heavy)
 	struct machine *f = &t->feed;
 	uint64_t much = heavy ? 10 : 100;
 	struct profile_cell cells[] = {
-		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0},
-		{f->nginx, 4133, f->stacks[2], f->stacks[3], much / 2, 0},
-		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, heavy ? 240 : 50, 0},
+		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0, 0},
+		{f->nginx, 4133, f->stacks[2], f->stacks[3], much / 2, 0, 0},
+		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, heavy ? 240 : 50, 0, 0},
 	};
 	struct profile_health h;
 

@@ -199,7 +199,7 @@ static void the_limit_is_asked(void **state)
 static void execs(struct typist *t, struct profile_proc *old, struct profile_proc *new,
 		  uint32_t stack)
 {
-	struct profile_cell cell = {0, 5310, stack, PROFILE_NO_STACK, 500, 0};
+	struct profile_cell cell = {0, 5310, stack, PROFILE_NO_STACK, 500, 0, 0};
 	struct profile_health h;
 
 	old->image = new->image++;

@@ -25,7 +25,7 @@ static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 /* One more second, of this stack of postgres only. */
 static void more(struct typist *f, const char *frames, uint64_t count)
 {
-	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0};
+	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0, 0};
 	struct profile_health h;
 
 	profile_lock(f->feed.p);

@@ -52,9 +52,9 @@ static void second(struct typist *t, uint64_t parse, uint64_t move, uint64_t oth
 {
 	struct machine *f = &t->feed;
 	struct profile_cell cells[] = {
-		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, parse, 0},
-		{f->nginx, 4121, f->stacks[1], PROFILE_NO_STACK, move, 0},
-		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, other, 0},
+		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, parse, 0, 0},
+		{f->nginx, 4121, f->stacks[1], PROFILE_NO_STACK, move, 0, 0},
+		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, other, 0, 0},
 	};
 	struct profile_cell some[3];
 	struct profile_health h;

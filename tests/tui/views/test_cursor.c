@@ -187,7 +187,7 @@ static void deep_stacks_keep_their_names(void **state)
 	struct typist *f = *state;
 	char frames[16384] = "";
 	struct profile_health h;
-	struct profile_cell cell = {f->feed.nginx, 1, 0, PROFILE_NO_STACK, 100000, 0};
+	struct profile_cell cell = {f->feed.nginx, 1, 0, PROFILE_NO_STACK, 100000, 0, 0};
 	uint32_t other;
 
 	for (int i = 0; i < 512; i++)

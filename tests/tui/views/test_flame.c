@@ -364,6 +364,7 @@ static void feed_branches(struct profile *p, uint64_t *random)
 						 (uint32_t)profile_stack_new(p, &stack),
 						 PROFILE_NO_STACK,
 						 1 + draw(random, 5),
+						 0,
 						 0};
 		health.samples += cells[i].count;
 	}

@@ -458,7 +458,8 @@ static void a_group_is_one_row_whatever_is_compared(void **state)
 static void the_row_of_a_cpu_is_no_process(void **state)
 {
 	struct typist *t = *state;
-	struct profile_cell cell = {t->feed.nginx, 4121, t->feed.stacks[0], PROFILE_NO_STACK, 9, 2};
+	struct profile_cell cell = {
+		t->feed.nginx, 4121, t->feed.stacks[0], PROFILE_NO_STACK, 9, 2, 0};
 	struct profile_health h;
 
 	machine_health(&t->feed, &h, 9, 0, 9);

@@ -235,6 +235,7 @@ static void runs_have_the_mark_of_all(void **state)
 					    feed_frames(p, runs[i].frames, 0),
 					    PROFILE_NO_STACK,
 					    100,
+					    0,
 					    0};
 
 		second(t, &cell, 1);
@@ -260,6 +261,7 @@ static void names_keep_their_end(void **state)
 			    0),
 		PROFILE_NO_STACK,
 		5000,
+		0,
 		0};
 
 	second(t, &cell, 1);

@@ -27,8 +27,8 @@ static void second(struct typist *t, uint64_t parse, uint64_t move)
 {
 	struct machine *f = &t->feed;
 	struct profile_cell cells[] = {
-		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, parse, 0},
-		{f->nginx, 4121, f->stacks[1], PROFILE_NO_STACK, move, 0},
+		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, parse, 0, 0},
+		{f->nginx, 4121, f->stacks[1], PROFILE_NO_STACK, move, 0, 0},
 	};
 	struct profile_health h;
 

@@ -52,15 +52,15 @@ static void second(struct typist *t, uint32_t python, uint32_t node)
 {
 	struct profile_health h;
 	struct profile_cell cells[] = {
-		{python, 10201, stack_of(t, "", TURNS, "left"), PROFILE_NO_STACK, 40, 0},
-		{python, 10201, stack_of(t, "", TURNS, "right"), PROFILE_NO_STACK, 10, 0},
-		{python, 10201, stack_of(t, "", TURNS / 2, "descend"), PROFILE_NO_STACK, 10, 0},
+		{python, 10201, stack_of(t, "", TURNS, "left"), PROFILE_NO_STACK, 40, 0, 0},
+		{python, 10201, stack_of(t, "", TURNS, "right"), PROFILE_NO_STACK, 10, 0, 0},
+		{python, 10201, stack_of(t, "", TURNS / 2, "descend"), PROFILE_NO_STACK, 10, 0, 0},
 		{python, 10201, stack_of(t, ";other@python3", DEEP, "deepest"), PROFILE_NO_STACK,
-		 10, 0},
+		 10, 0, 0},
 		{node, 10203,
 		 machine_stack(&t->feed, "main@node;twice@node;twice@node;" NAME "@node"),
-		 PROFILE_NO_STACK, 20, 0},
-		{node, 10203, machine_stack(&t->feed, "main@node"), PROFILE_NO_STACK, 10, 0},
+		 PROFILE_NO_STACK, 20, 0, 0},
+		{node, 10203, machine_stack(&t->feed, "main@node"), PROFILE_NO_STACK, 10, 0, 0},
 	};
 	const size_t count = node ? 6 : 4;
 

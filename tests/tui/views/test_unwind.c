@@ -74,13 +74,13 @@ static void slices(struct typist *t, int n, uint64_t node_more)
 				uint64_t more = p == NODE && *put->frames == '!' ? node_more : 0;
 
 				cells[ncells++] = (struct profile_cell){
-					procs[p], 1, id, PROFILE_NO_STACK, put->count + more, 0};
+					procs[p], 1, id, PROFILE_NO_STACK, put->count + more, 0, 0};
 				walks += put->count + more;
 				complete += *put->frames == '!' ? 0 : put->count;
 			}
 		}
-		cells[ncells++] = (struct profile_cell){f->kswapd,    902, PROFILE_NO_STACK,
-							f->stacks[7], 12,  0};
+		cells[ncells++] = (struct profile_cell){
+			f->kswapd, 902, PROFILE_NO_STACK, f->stacks[7], 12, 0, 0};
 		f->time += MACHINE_SECOND;
 		machine_health(f, &h, walks, 12, complete);
 		fill_health(&h, walks, complete);
@@ -175,6 +175,7 @@ static void ends_are_put_together(void **state)
 						 feed_frames(f->p, puts[i].frames, puts[i].place),
 						 PROFILE_NO_STACK,
 						 puts[i].count,
+						 0,
 						 0};
 	assert_int_equal(profile_commit(f->p, cells, 5, &h), 0);
 	assert_int_equal(query_ends(f->p, &q, &rows, &count), 0);
@@ -219,6 +220,7 @@ static void reasons_are_summed(void **state)
 						 feed_frames(f->p, puts[i].frames, puts[i].place),
 						 PROFILE_NO_STACK,
 						 puts[i].count,
+						 0,
 						 0};
 	assert_int_equal(profile_commit(f->p, cells, 3, &h), 0);
 	assert_int_equal(walk_ends_load(&e, f->p, &q), 0);
@@ -256,6 +258,7 @@ static void guesses_have_a_column(void **state)
 						 feed_frames(f->p, puts[i].frames, puts[i].place),
 						 PROFILE_NO_STACK,
 						 puts[i].count,
+						 0,
 						 0};
 	assert_int_equal(profile_commit(f->p, cells, 4, &h), 0);
 	for (size_t i = 0; i < 4; i++)
@@ -462,7 +465,7 @@ static void every_cause_has_words(void **state)
 static void hostile_names_are_harmless(void **state)
 {
 	struct typist *t = *state;
-	struct profile_cell cell = {t->feed.nginx, 1, 0, PROFILE_NO_STACK, 100000, 0};
+	struct profile_cell cell = {t->feed.nginx, 1, 0, PROFILE_NO_STACK, 100000, 0, 0};
 	struct profile_health h;
 
 	profile_lock(t->feed.p);

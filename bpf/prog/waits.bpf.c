@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The time of threads: on a CPU, waiting for one, or waiting for something else, and for what. The
+ * tracepoint of a switch stamps the thread that leaves the CPU and the one that comes; the perf
+ * event of the same switch, which follows while the old thread is still current, takes its stacks.
+ * So a stack is known as soon as the wait begins, also of a wait that never ends, and it is walked
+ * by the same program as that of a sample.
+ *
+ * Stacks cost much more than stamps, so each CPU has a budget for them. While it is spent, a thread
+ * whose waits are short on average has the stacks of only one in so many taken, which then stands
+ * for all of these. `limit` rises until that is enough. A wait that turns out longer than the limit
+ * stands for itself, with its stacks or, rarely, without.
+ */
+#include "bpf/prog/sample.bpf.h"
+
+#define TASK_RUNNING	     0x0000u
+#define TASK_UNINTERRUPTIBLE 0x0002u
+#define TASK_STOPPED	     0x000cu /* __TASK_STOPPED, __TASK_TRACED */
+#define TASK_DEAD	     0x0080u
+#define TASK_WAKING	     0x0200u
+#define TASK_FROZEN	     0x8000u
+#define PF_KTHREAD	     0x00200000u
+
+#define S_IFMT	 0170000
+#define S_IFSOCK 0140000
+#define S_IFREG	 0100000
+#define S_IFBLK	 0060000
+#define S_IFDIR	 0040000
+#define S_IFIFO	 0010000
+
+#define BUDGET_NS  10000000ll /* that can be saved up */
+#define TURN_NS	   10000000u
+#define PAUSE_NS   1000000000u
+#define LIMIT_MIN  1000u
+#define LIMIT_MAX  100000000u
+#define SCALE_MAX  4096u
+#define MEAN_FIRST 1000000u /* ns */
+#define MEAN_MAX   4000000000u
+#define TIMED_RUNS 64u /* one of so many is timed */
+#define NEW_NS	   1000000000ull
+
+struct inode {
+	unsigned short i_mode;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+} __attribute__((preserve_access_index));
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} __attribute__((preserve_access_index));
+
+struct files_struct {
+	struct fdtable *fdt;
+} __attribute__((preserve_access_index));
+
+struct task_struct___before_5_14 {
+	long state;
+} __attribute__((preserve_access_index));
+
+/* A new entry is made of this: it does not fit on a program's stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct thread_entry);
+} thread_drafts SEC(".maps");
+
+/* --- entries --------------------------------------------------------------------------------- */
+
+static __always_inline void entry_open(struct thread_entry *t)
+{
+	t->seq++;
+	t->seq_end = t->seq;
+	barrier();
+}
+
+static __always_inline void entry_close(struct thread_entry *t)
+{
+	barrier();
+	t->seq++;
+	t->seq_end = t->seq;
+}
+
+static __always_inline __u64 exec_id_of(struct task_struct *task)
+{
+	__u64 id = task->group_leader->start_time + task->self_exec_id;
+
+	return id ? id : 1;
+}
+
+/* Sets whose time it is from now on. false: it has no number in our PID namespace. */
+static __always_inline int entry_name(struct thread_entry *t, struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+	__u64 ids;
+
+	t->tgid = task->tgid;
+	t->tid = task->pid;
+	if (config.pidns_inode) {
+		ids = sample_namespace_ids((__u64)task);
+		t->tgid = ids >> 32;
+		t->tid = (__u32)ids;
+	}
+	t->exec_id = exec_id_of(task);
+	t->start_stack = mm ? mm->start_stack : 0;
+	bpf_probe_read_kernel(t->comm, sizeof(t->comm), &task->comm);
+	return t->tgid != 0;
+}
+
+static __always_inline int task_is_chosen(struct task_struct *task, __u32 tgid)
+{
+	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
+
+	return start &&
+	       (!*start || *start == (task->group_leader->start_boottime + config.boottime_offset) /
+					     CLOCK_TICK_NS);
+}
+
+/* Begins to look at a thread that is in that state since now. */
+static __always_inline struct thread_entry *entry_new(struct task_struct *task, __u32 state,
+						      __u64 now, int filtering)
+{
+	__u32 zero = 0;
+	struct thread_entry *t = bpf_map_lookup_elem(&thread_drafts, &zero);
+	void *inner = bpf_map_lookup_elem(&threads, &zero);
+	struct wait_stats *ws;
+	__u64 key = (__u64)task;
+
+	if (!t || !inner)
+		return NULL;
+	__builtin_memset(t, 0, sizeof(*t));
+	if (!entry_name(t, task) || (filtering && !task_is_chosen(task, t->tgid)))
+		return NULL;
+	t->start = task->start_time;
+	t->state = state;
+	t->since = now;
+	for (int i = 0; i < THREAD_STATES; i++)
+		t->mean[i] = MEAN_FIRST;
+	if (bpf_map_update_elem(inner, &key, t, BPF_ANY)) {
+		ws = wait_stats();
+		if (ws)
+			ws->full++;
+		return NULL;
+	}
+	return bpf_map_lookup_elem(inner, &key);
+}
+
+/* The last words of a thread, or of what it was before an exec. */
+static __attribute__((noinline)) int thread_send(__u64 key)
+{
+	struct thread_entry *t = thread_entry(key);
+	struct thread_record *rec;
+	struct stack_record *head;
+	struct wait_stats *ws = wait_stats();
+
+	if (!t || !ws)
+		return 0;
+	rec = bpf_ringbuf_reserve(&stacks, sizeof(*rec), 0);
+	if (!rec) {
+		ws->lost++;
+		return 0;
+	}
+	head = (struct stack_record *)rec->head;
+	head->hash = 0;
+	head->start_stack = t->start_stack;
+	head->exec_id = t->exec_id;
+	head->tgid = t->tgid;
+	head->nframes = 0;
+	head->kernel = STACK_THREAD;
+	head->reason = 0;
+	bpf_probe_read_kernel(&rec->thread, sizeof(rec->thread), t);
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* --- why it waits ---------------------------------------------------------------------------- */
+
+/* Of a system call that waits for the file of that descriptor. */
+static __attribute__((noinline)) __u32 wait_for_file(struct task_struct *task, __u64 fd)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *fdt = files ? files->fdt : NULL;
+	struct file *file = NULL;
+	struct inode *inode = NULL;
+	unsigned short mode = 0;
+
+	if (!fdt || (__u32)fd >= fdt->max_fds ||
+	    bpf_probe_read_kernel(&file, sizeof(file), fdt->fd + (__u32)fd) || !file ||
+	    bpf_core_read(&inode, sizeof(inode), &file->f_inode) ||
+	    bpf_core_read(&mode, sizeof(mode), &inode->i_mode))
+		return THREAD_OTHER;
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return THREAD_PIPE;
+	case S_IFSOCK:
+		return THREAD_SOCKET;
+	case S_IFREG:
+	case S_IFDIR:
+	case S_IFBLK:
+		return THREAD_DISK;
+	default:
+		return THREAD_OTHER;
+	}
+}
+
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return ((struct task_struct___before_5_14 *)task)->state;
+}
+
+/* Where the kernel keeps the registers of the task's entry into it. */
+static __always_inline const void *task_registers(struct task_struct *task)
+{
+	if (config.has_task_regs)
+		return (const void *)bpf_task_pt_regs(task);
+	return task->stack + config.thread_size - sizeof(struct pt_regs);
+}
+
+/* What the current task waits for, as it leaves the CPU; *object: see struct thread_entry. */
+static __always_inline __u32 wait_cause(struct task_struct *task, __u32 state, __u64 *object)
+{
+	struct regs_call call;
+	__u32 nr, at, cause;
+
+	*object = 0;
+	if (state & (TASK_STOPPED | TASK_FROZEN) ||
+	    (bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen)))
+		return THREAD_STOPPED;
+	if (regs_read_call(&call, task_registers(task)) || call.number < 0)
+		return THREAD_FAULT;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return THREAD_DISK;
+	nr = call.number;
+	if (nr >= CALLS_MAX)
+		return THREAD_OTHER;
+	at = nr / 16;
+	STEP_BARRIER(at);
+	cause = config.calls[at & (CALLS_MAX / 16 - 1)] >> nr % 16 * 4 & 15;
+	if (cause == CALL_BY_FILE)
+		return wait_for_file(task, call.argument);
+	if (cause == THREAD_LOCK)
+		*object = call.argument;
+	return cause ? cause : THREAD_OTHER;
+}
+
+/* --- which stacks are taken ------------------------------------------------------------------ */
+
+/*
+ * Gives the CPU its share of the time since the last turn, and finds the limit with which it gets
+ * by: it rises by as much as was spent too much, and falls slowly. After a pause it is found anew.
+ */
+static __always_inline void budget_turn(struct wait_budget *b, __u64 now)
+{
+	__u64 passed = now - b->at, share = passed / config.wait_share, times;
+
+	b->at = now;
+	b->ns += (__s64)share - (__s64)b->spent;
+	if (b->ns > BUDGET_NS)
+		b->ns = BUDGET_NS;
+	if (b->ns < -BUDGET_NS)
+		b->ns = -BUDGET_NS;
+	if (passed >= PAUSE_NS)
+		b->limit = 0;
+	else if (b->ns < 0 && b->spent > share) {
+		times = b->spent * 4 / (share | 1); /* at most fourfold */
+		b->limit = b->limit * (times > 16 ? 16 : times) / 4 + LIMIT_MIN;
+	} else if (b->ns >= 0 || b->spent < share / 2) {
+		b->limit -= b->limit / 16;
+	}
+	if (b->limit > LIMIT_MAX)
+		b->limit = LIMIT_MAX;
+	if (b->limit < LIMIT_MIN)
+		b->limit = 0;
+	b->spent = 0;
+}
+
+/* For how many waits the stacks of this one stand if they are taken, by the mean of those before.
+ */
+static __always_inline __u32 budget_ask(struct wait_budget *b, struct wait_stats *ws, __u64 mean,
+					__u64 now)
+{
+	__u64 scale = 1;
+
+	if (now - b->at >= TURN_NS) {
+		budget_turn(b, now);
+		ws->limit = b->limit;
+	}
+	if (b->limit > mean)
+		scale = b->limit / (mean | 1);
+	if (scale > SCALE_MAX)
+		scale = SCALE_MAX;
+	return scale;
+}
+
+static __always_inline __u32 *mean_of(struct thread_entry *t, __u32 state)
+{
+	return &t->mean[state < THREAD_STATES ? state : 0];
+}
+
+static __always_inline void mean_add(__u32 *mean, __u64 ns)
+{
+	*mean = (3ull * *mean + (ns < MEAN_MAX ? ns : MEAN_MAX)) / 4;
+}
+
+/* --- the switch ------------------------------------------------------------------------------ */
+
+/* The thread leaves the CPU. */
+static __always_inline void thread_out(struct task_struct *task, int preempted, __u64 now,
+				       const struct profiler_control *ctl, struct wait_stats *ws,
+				       struct wait_budget *b)
+{
+	struct thread_entry *t = thread_entry((__u64)task);
+	__u32 state = task_state(task), scale, zero = 0;
+	__u64 key = (__u64)task, object = 0, draw;
+	void *inner;
+
+	if (t && t->start != task->start_time)
+		t = NULL; /* its end was not seen */
+	if (t && ctl->filtering && now - t->since > NEW_NS && !task_is_chosen(task, t->tgid)) {
+		inner = bpf_map_lookup_elem(&threads, &zero);
+		if (inner)
+			bpf_map_delete_elem(inner, &key);
+		return;
+	}
+	if (!t)
+		t = entry_new(task, THREAD_ON, now, ctl->filtering);
+	if (!t)
+		return;
+	ws->switches++;
+	entry_open(t);
+	if (t->state != THREAD_ON)
+		ws->missed++; /* it came at some time: all of it is its wait */
+	t->spent[t->state & 15] += now - t->since;
+	t->since = now;
+	if (state & TASK_DEAD && !preempted) {
+		entry_close(t);
+		thread_send(key);
+		inner = bpf_map_lookup_elem(&threads, &zero);
+		if (inner)
+			bpf_map_delete_elem(inner, &key);
+		return;
+	}
+	if (t->exec_id != exec_id_of(task)) {
+		thread_send(key);
+		__builtin_memset(t->spent, 0, sizeof(t->spent));
+		t->sampled = 0;
+		entry_name(t, task);
+	}
+	if (preempted || state == TASK_RUNNING || state == TASK_WAKING) {
+		t->state = THREAD_RUNNABLE;
+		t->object = 0;
+	} else {
+		t->state = wait_cause(task, state, &object);
+		t->object = object;
+	}
+	t->user = t->kernel = t->cost = 0;
+	t->nwakers = 0;
+	scale = budget_ask(b, ws, *mean_of(t, t->state), now);
+	t->limit = b->limit;
+	draw = (__u64)scale * bpf_get_prandom_u32() >> 32;
+	t->scale = draw ? 0 : scale;
+	if (draw) {
+		t->thinned++;
+		ws->thinned++;
+	} else {
+		b->wanted = key;
+	}
+	entry_close(t);
+}
+
+/* Counts a wait of the thread, which comes to the CPU; it stands for so many. */
+static __attribute__((noinline)) int wait_count(struct thread_entry *t, struct wait_stats *ws,
+						__u64 ns, __u32 state, __u32 scale)
+{
+	struct count_value fresh = {}, *value;
+	struct count_key key = {};
+	__u32 zero = 0;
+	void *inner = bpf_map_lookup_elem(&counts, &zero);
+	__u64 weight = ns;
+
+	if (!inner) {
+		ws->lost++;
+		return 0;
+	}
+	ws->waits++;
+	/* Without the look at it, a short wait would have been shorter: those it stands for were.
+	 */
+	if (scale > 1)
+		weight = ns > t->cost ? (ns - t->cost) * scale : scale;
+	key.tgid = t->tgid;
+	key.tid = t->tid;
+	key.cpu = COUNT_WAIT | state;
+	key.exec_id = t->exec_id;
+	key.user = t->user;
+	key.kernel = t->kernel;
+	value = bpf_map_lookup_elem(inner, &key);
+	if (!value) {
+		fresh.count = scale;
+		fresh.weight = weight;
+		fresh.start_stack = t->start_stack;
+		__builtin_memcpy(fresh.comm, t->comm, sizeof(fresh.comm));
+		if (!bpf_map_update_elem(inner, &key, &fresh, BPF_NOEXIST))
+			return 0;
+		value = bpf_map_lookup_elem(inner, &key);
+		if (!value) {
+			ws->lost++;
+			return 0;
+		}
+	}
+	__sync_fetch_and_add(&value->count, scale);
+	__sync_fetch_and_add(&value->weight, weight);
+	return 0;
+}
+
+/* Whether a wait is counted, and for how many it stands; 0: not at all. */
+static __always_inline __u32 wait_stands_for(const struct thread_entry *t, struct wait_stats *ws,
+					     const struct profiler_control *ctl, __u64 ns)
+{
+	if (ns < ctl->least_wait) {
+		ws->small++;
+		ws->small_ns += ns;
+		return 0;
+	}
+	if (ns < t->limit)
+		return t->scale;
+	if (!t->scale) {
+		ws->untaken++;
+		ws->untaken_ns += ns;
+	}
+	return 1;
+}
+
+/* Sends a long wait that has ended, and by whom. */
+static __attribute__((noinline)) int wait_send(__u64 of, __u64 ns)
+{
+	struct thread_entry *t = thread_entry(of);
+	struct wait_stats *ws = wait_stats();
+	struct wait_record *rec;
+
+	if (!t || !ws)
+		return 0;
+	rec = bpf_ringbuf_reserve(&stacks, sizeof(*rec), 0);
+	if (!rec) {
+		ws->lost++;
+		return 0;
+	}
+	rec->hash = 0;
+	rec->start_stack = t->start_stack;
+	rec->exec_id = t->exec_id;
+	rec->tgid = t->tgid;
+	rec->nframes = 0;
+	rec->kernel = STACK_WAIT;
+	rec->state = t->state;
+	rec->tid = t->tid;
+	rec->nwakers = t->nwakers;
+	rec->user = t->user;
+	rec->kernel_stack = t->kernel;
+	rec->object = t->object;
+	rec->since = t->since;
+	rec->ns = ns;
+	bpf_probe_read_kernel(rec->wakers, sizeof(rec->wakers), t->wakers);
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* The thread comes to the CPU. */
+static __always_inline void thread_in(struct task_struct *task, __u64 now,
+				      const struct profiler_control *ctl, struct wait_stats *ws)
+{
+	struct thread_entry *t = thread_entry((__u64)task);
+	__u64 waited, ready, first;
+	__u32 state, scale;
+	int blocked;
+
+	if (!t || t->start != task->start_time)
+		return;
+	if (t->state == THREAD_ON) {
+		ws->missed++; /* it left at some time: it counts as on the CPU until now */
+		return;
+	}
+	state = t->state;
+	blocked = state != THREAD_RUNNABLE;
+	waited = now - t->since;
+	ready = blocked ? 0 : waited;
+	if (blocked && t->woken > t->since && t->woken < now) {
+		ready = now - t->woken;
+		waited -= ready;
+	} else if (!blocked) {
+		waited = 0;
+	}
+	entry_open(t);
+	t->spent[THREAD_RUNNABLE] += ready;
+	if (blocked)
+		t->spent[state & 15] += waited;
+	first = blocked ? waited : ready;
+	mean_add(mean_of(t, state), first > t->cost ? first - t->cost : 0);
+	scale = waited ? wait_stands_for(t, ws, ctl, waited) : 0;
+	if (scale)
+		wait_count(t, ws, waited, state, scale);
+	scale = ready ? wait_stands_for(t, ws, ctl, ready) : 0;
+	if (scale)
+		wait_count(t, ws, ready, THREAD_RUNNABLE, scale);
+	if (waited >= ctl->least_wake && t->scale && state != THREAD_SLEEP)
+		wait_send((__u64)task, waited);
+	t->state = THREAD_ON;
+	t->since = now;
+	entry_close(t);
+}
+
+/* Not the kernel's own threads, which wait most of the time. */
+static __always_inline int is_followed(struct task_struct *task)
+{
+	return task->pid && !(task->flags & PF_KTHREAD) && task->tgid != (int)config.unfollowed;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	__u32 zero = 0;
+	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct wait_budget *b = wait_budget();
+	struct wait_stats *ws = wait_stats();
+
+	if (!ctl || !b || !ws)
+		return 0;
+	b->wanted = 0;
+	if (is_followed(prev))
+		thread_out(prev, (int)ctx[0], now, ctl, ws, b);
+	if (is_followed(next))
+		thread_in(next, now, ctl, ws);
+	if (++b->runs % TIMED_RUNS == 0)
+		ws->run_ns += (bpf_ktime_get_ns() - now) * TIMED_RUNS;
+	return 0;
+}
+
+/* The perf event of a switch: the thread that leaves the CPU is current. */
+SEC("perf_event")
+int on_switch_out(struct bpf_perf_event_data *ctx)
+{
+	struct wait_budget *b = wait_budget();
+	__u64 key, start_stack;
+	__u32 zero = 0;
+	struct profiler_control *ctl;
+	struct profiler_stats *s;
+	struct cpu_state *st;
+	const struct thread_entry *t;
+
+	if (!b || !b->wanted)
+		return 0;
+	key = bpf_get_current_task();
+	if (b->wanted != key)
+		return 0;
+	b->wanted = 0;
+	ctl = bpf_map_lookup_elem(&control, &zero);
+	s = bpf_map_lookup_elem(&stats, &zero);
+	st = this_state();
+	t = thread_entry(key);
+	if (!t || !ctl || !s || !st || st->busy)
+		return 0;
+	st->began = bpf_ktime_get_ns();
+	st->waits = key;
+	st->user_mode = 0;
+	st->exec_id = t->exec_id;
+	st->key = (struct count_key){.tgid = t->tgid, .tid = t->tid, .exec_id = t->exec_id};
+	if (!config.no_kernel)
+		take_kernel_stack(ctx, st, s, ctl);
+	start_stack = current_start_stack();
+	if (start_stack && !config.no_user) {
+		((struct stack_record *)st->walk.head)->tgid = st->key.tgid;
+		if (walk_user(st, start_stack)) {
+			if (st->runtime) /* finishes it, unless it is not there */
+				bpf_tail_call(ctx, &runtime_programs, st->runtime);
+			sample_hash_user(st->reason);
+			sample_finish(st, 0);
+			return 0;
+		}
+	}
+	wait_keep(st);
+	return 0;
+}
+
+/* --- who wakes whom -------------------------------------------------------------------------- */
+
+/* Takes the stacks of the current task, which wakes another one; the hashes are in the state. */
+static __always_inline void take_waker(void *ctx, struct cpu_state *st, struct profiler_stats *s,
+				       const struct profiler_control *ctl, __u64 ids)
+{
+	__u64 start_stack;
+
+	st->began = bpf_ktime_get_ns();
+	st->waits = 1;
+	st->user_mode = 0;
+	st->exec_id = current_exec_id();
+	st->key = (struct count_key){.tgid = ids >> 32, .tid = (__u32)ids, .exec_id = st->exec_id};
+	if (!config.no_kernel)
+		take_kernel_stack(ctx, st, s, ctl);
+	start_stack = current_start_stack();
+	if (!start_stack || config.no_user)
+		return;
+	((struct stack_record *)st->walk.head)->tgid = ids >> 32;
+	if (walk_user(st, start_stack)) {
+		sample_hash_user(st->reason);
+		sample_send_user();
+		st->key.user = st->walk.head[0];
+	}
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u64 key = (__u64)task, now, ids;
+	__u32 zero = 0;
+	struct thread_entry *t = thread_entry(key), *by;
+	struct profiler_control *ctl;
+	struct profiler_stats *s;
+	struct wait_budget *b;
+	struct wait_stats *ws;
+	struct cpu_state *st;
+	struct waker *w;
+
+	if (!t || t->state == THREAD_ON || t->state == THREAD_RUNNABLE)
+		return 0;
+	now = bpf_ktime_get_ns();
+	t->woken = now;
+	if (!t->scale || t->state == THREAD_SLEEP) /* a timer ends a sleep */
+		return 0;
+	ctl = bpf_map_lookup_elem(&control, &zero);
+	if (!ctl || now - t->since < ctl->least_wake)
+		return 0;
+	s = bpf_map_lookup_elem(&stats, &zero);
+	b = wait_budget();
+	ws = wait_stats();
+	st = this_state();
+	if (!s || !b || !ws || !st || st->busy)
+		return 0;
+	st->busy = 1;
+	w = &t->wakers[0];
+	ids = bpf_get_current_pid_tgid() >> 32 ? current_ids() : 0;
+	take_waker(ctx, st, s, ctl, ids);
+	by = thread_entry(bpf_get_current_task());
+	if (by && by->nwakers && by->nwakers <= WAKERS_MAX) {
+		bpf_probe_read_kernel(&t->wakers[1], (WAKERS_MAX - 1) * sizeof(*w), by->wakers);
+		t->nwakers = by->nwakers < WAKERS_MAX ? by->nwakers + 1 : WAKERS_MAX;
+	} else {
+		t->nwakers = 1;
+	}
+	w->tgid = ids >> 32;
+	w->tid = ids;
+	w->exec_id = st->exec_id;
+	w->start_stack = current_start_stack();
+	w->user = st->key.user;
+	w->kernel = st->key.kernel;
+	bpf_get_current_comm(w->comm, sizeof(w->comm));
+	st->busy = 0;
+	ws->wakers++;
+	ws->walks++;
+	now = bpf_ktime_get_ns() - now;
+	ws->run_ns += now;
+	b->spent += now;
+	return 0;
+}
+
+/* A thread that has never run yet. */
+SEC("tp_btf/sched_wakeup_new")
+int on_wakeup_new(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 zero = 0;
+	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	int filtering;
+
+	if (!ctl || !is_followed(task))
+		return 0;
+	/* User space hears of a new process later: until then it is what its parent is. */
+	filtering = ctl->filtering && !thread_entry(bpf_get_current_task());
+	entry_new(task, THREAD_RUNNABLE, bpf_ktime_get_ns(), filtering);
+	return 0;
+}
+
+/* --- waits from before ----------------------------------------------------------------------- */
+
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+/* The kernel stack of a task that does not run; 0: none. */
+static __always_inline __u64 sleeping_stack(struct task_struct *task, __u32 tgid,
+					    const struct profiler_control *ctl)
+{
+	struct cpu_state *st = this_state();
+	struct stack_record *rec;
+	__u64 hash = 0;
+	__u32 zero = 0;
+	long bytes;
+
+	if (!st || st->busy || config.no_kernel)
+		return 0;
+	st->busy = 1;
+	rec = (struct stack_record *)st->kernel_head;
+	bytes = bpf_get_task_stack(task, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
+	if (bytes > 0) {
+		rec->tgid = tgid;
+		rec->nframes = bytes >> 3;
+		rec->kernel_code = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
+		rec->exec_id = 0;
+		rec->kernel = 1;
+		rec->reason = 0;
+		sample_finish_kernel_stack();
+		hash = rec->hash;
+	}
+	st->busy = 0;
+	return hash;
+}
+
+/* Run once for each task: threads that wait already, perhaps forever, are known from now on. */
+SEC("iter/task")
+int on_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u32 zero = 0, state;
+	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct thread_entry *t;
+	__u64 object = 0, kernel;
+
+	if (!task || !ctl || !is_followed(task) || thread_entry((__u64)task))
+		return 0;
+	state = task_state(task);
+	if (state == TASK_RUNNING || state == TASK_WAKING || state & TASK_DEAD)
+		return 0;
+	state = wait_cause(task, state, &object);
+	t = entry_new(task, state, bpf_ktime_get_ns(), ctl->filtering);
+	if (!t)
+		return 0;
+	kernel = sleeping_stack(task, t->tgid, ctl);
+	entry_open(t);
+	t->object = object;
+	t->scale = 1;
+	t->user = STACK_EARLY;
+	t->kernel = kernel;
+	entry_close(t);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
