@@ -55,17 +55,18 @@ TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 # Only with SIZE=full, except for those of ALWAYS. Of the kernels the oldest and the newest always run.
-FULL = ("hostile/", "live/test_endurance", "live/test_giant", "live/test_kernel_6_")
+FULL = ("hostile/", "live/test_budget", "live/test_crowd", "live/test_endurance", "live/test_giant",
+        "live/test_kernel_6_", "live/test_load", "live/test_offcpu_trace")
 ALWAYS = ("hostile/test_reuse.py",)
 MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/")
 # Programs of MEASURING that need not run alone: other work on this machine does not affect guests, and
 # the others test messages, files, names, screens and maps.
 BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_inventory",
-          "bpf/sampler/test_ksyms", "bpf/tracker/test_process", "bpf/tracker/test_idlefile",
-          "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps", "bpf/sampler/test_sizes",
-          "bpf/tracker/test_selector",
+          "bpf/sampler/test_ksyms", "bpf/sampler/test_waits", "bpf/tracker/test_process",
+          "bpf/tracker/test_idlefile", "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps",
+          "bpf/sampler/test_sizes", "bpf/tracker/test_selector",
           "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_hung",
-          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_options",
+          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_offcpu.", "live/test_options",
           "live/test_random_keys", "live/test_rights", "live/test_sanitizers", "live/test_screenshot",
           "live/test_session", "live/test_unmount", "tui/app/test_pty")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")

@@ -8,7 +8,7 @@ CHAIN_BARE  := -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwi
 CHAIN_BIN   := $(addprefix $(BUILD)/tests/bench/chain.,cfi fp mixed)
 
 bench-programs: $(CHAIN_BIN) $(BUILD)/tests/bench/again $(BUILD)/tests/bench/again.bpf.o \
-	$(BUILD)/tests/bench/load
+	$(BUILD)/tests/bench/load $(BUILD)/tests/bench/pingpong
 
 $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
 	$(folder)
@@ -16,7 +16,7 @@ $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -fomit-frame-pointer -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) \
 		-lcmocka $(LDLIBS)
 
-$(BUILD)/tests/bench/load: tests/bench/load.c $(BUILD)/flags
+$(BUILD)/tests/bench/load $(BUILD)/tests/bench/pingpong: $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags
 	$(folder)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(LDLIBS)

@@ -24,6 +24,7 @@ import churn as churn_bench  # noqa: E402
 import exec as exec_bench  # noqa: E402
 import names as names_bench  # noqa: E402
 import python as python_bench  # noqa: E402
+import waits as waits_bench  # noqa: E402
 import walk as walk_bench  # noqa: E402
 
 BENCH = os.path.join(live.BUILD, "tests", "bench")
@@ -115,6 +116,10 @@ def execs(table):
 
 def churn(table):
     churn_bench.measure(table, Screen)
+
+
+def waits(table):
+    waits_bench.measure(table)
 
 
 def python(table):
@@ -436,7 +441,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the loads end with their blocks
     figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
                "exec": execs, "churn": churn, "again": again, "names": names, "python": python,
-               "session": session, "ui": ui, "views": views}
+               "session": session, "ui": ui, "views": views, "waits": waits}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()
     for name in sys.argv[1:]:

@@ -168,6 +168,7 @@ static int second(struct machine *m)
 						    n % 8 ? PROFILE_NO_STACK
 							  : m->kstacks[n / 8 % KSTACKS],
 						    1 + n % 3,
+						    0,
 						    0};
 		if (m->nthreads) {
 			m->cells[i].proc = m->procs[0];

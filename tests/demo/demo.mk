@@ -40,7 +40,7 @@ demo:
 demo-session:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all $(RECORDED_BIN)
-	@$(call AS_DEMO,recorded) $(BUILD)/stacktop -b -d 1 -F 199 --record docs/demo.session -- \
+	@$(call AS_DEMO,recorded) $(BUILD)/stacktop -b -e wall -d 1 -F 199 --record docs/demo.session -- \
 		/srv/stage >/dev/null
 	@chmod 644 docs/demo.session && ls -l docs/demo.session
 

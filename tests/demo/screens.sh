@@ -34,7 +34,10 @@ session() {
     at difference 54 100x30 '3 z { B X / s o r t _ Enter'
     at difference-flame 54 100x30 '5 z { B X'
     at filter 30 100x30 '2 F4 m o d u l e : v m l i n u x Enter'
-    at unwind 28 100x30 '7 Down Down Enter'
+    at waits-procs 41 100x40 'Q / j o u r Enter Enter Esc'
+    at waits-tree 41 100x40 'Q / j o u r Enter Enter p'
+    at waits 41 100x40 'Q / j o u r Enter Enter 8 Enter'
+    at unwind 6 100x30 '7 Down Down Enter Down'
 }
 
 # One process for all pictures of a walk, so that addresses agree between them.

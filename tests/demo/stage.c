@@ -25,6 +25,10 @@ static const struct act {
 	{12, 28, {"kernelbound"}},
 	{18, 32, {"jit"}},
 	{24, 34, {"convoy"}},
+	/* Waits. */
+	{33, 42, {"journal"}},
+	{34, 41, {"relay"}},
+	{34, 41, {"starved"}},
 };
 
 #define ACTS (sizeof(acts) / sizeof(acts[0]))

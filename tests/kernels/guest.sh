@@ -139,6 +139,39 @@ else
     judge -v counting=1 | sed 's/^/T # /'
 fi
 
+# Threads that wait, for a time and for the other end of a pipe.
+cat >/tmp/waiting <<'END'
+while :; do
+    sleep 0.1
+    echo
+done | cat >/dev/null &
+echo $! >/tmp/pids
+wait
+END
+: >/tmp/folded
+stacktop -b -e off-cpu -d 1 -n "$ROUNDS" --format folded -- sh /tmp/waiting >/tmp/folded 2>/tmp/err &
+sampler=$!
+slept=';hrtimer_nanosleep_\[k\];.*;\[*sleep\]* [0-9]'
+read='pipe_[a-z]*_\[k\];.*\[*pipe\]* [0-9]'
+while kill -0 $sampler 2>/dev/null && ! { grep -q "$slept" /tmp/folded && grep -q "$read" /tmp/folded; }; do
+    sleep 0.5
+done
+verified=$(cat /proc/$sampler/fdinfo/* 2>/dev/null | awk '/^verified_insns:/ { print $2 }' | sort -n |
+    tail -n 1)
+xargs kill -KILL </tmp/pids # the reader; the writer ends of its next write
+wait $sampler || not_ok "stacktop ends with success"
+if grep -q "$slept" /tmp/folded; then ok "a thread that sleeps"; else not_ok "a thread that sleeps"; fi
+if grep -q "$read" /tmp/folded; then ok "a thread that reads a pipe"; else not_ok "a thread that reads a pipe"; fi
+if [ "${verified:-0}" -ge 10000 ]; then
+    not_ok "the verifier follows less than 10,000 instructions for waits" "$verified"
+else
+    ok "the verifier follows less than 10,000 instructions for waits (${verified:-not reported here})"
+fi
+if ! grep -q "$slept" /tmp/folded || ! grep -q "$read" /tmp/folded; then
+    show /tmp/err
+    show /tmp/folded
+fi
+
 # In a PID namespace a process has the number of the namespace, which only this kernel's struct pid
 # tells. If that went wrong, a COMMAND would have no samples.
 ln -s /work/deep90 /tmp/inside

@@ -176,6 +176,49 @@ def check_session(tap):
                    f"{sum(stacks.values())} samples, {len(sums)} functions")
 
 
+def waits_of(name, data):
+    """{stack: microseconds}"""
+    if name == "json":
+        return formats.json_stacks(data, "time")
+    if name == "folded":
+        return formats.folded(data)
+    return READERS[name](data, "time")
+
+
+def check_waits(tap):
+    """A program that sleeps for a second, from its first instruction to its last. Drawings leave out
+    what is too short to be seen. A wait that goes on at the end of a refresh counts in both."""
+    names = [name for name in READERS if name not in ("svg", "flame")]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            path = os.path.join(folder, FILES[name])
+            _, err, status = live.stacktop("-b", "-e", "off-cpu", "-o", path, "--", "sleep", "1")
+            stacks = waits_of(name, load(path, name))
+            asleep = sum(us for stack, us in stacks.items() if stack and stack[-1][0] == "[sleep]")
+            tap.ok(status == 0 and not live.errors(err) and 950000 < asleep < 1300000,
+                   f"{name} has the second of sleep", f"{asleep} us {err}")
+        for name, below in (("svg", False), ("flame", True)):
+            path = os.path.join(folder, FILES[name])
+            _, err, status = live.stacktop("-b", "-e", "wall", "-o", path, "--", "sleep", "1")
+            titles = [lines for *_, lines in formats.svg_frames(load(path, name), below)]
+            tap.ok(status == 0 and any(lines[0] == "[sleep]" and
+                                       re.match(r"1\.[0-2]\d s \([89]\d\.\d\d %\), .*; [12] waits and samples$",
+                                                lines[2]) for lines in titles),
+                   f"{name} has the second of sleep", f"{titles[-1]} {err}")
+        session = os.path.join(folder, "x.session")
+        live.stacktop("-b", "-n", "3", "-d", "0.4", "-e", "wall", "-w", session)
+        found = {}
+        for name in READERS:
+            path = os.path.join(folder, FILES[name])
+            live.stacktop("-b", "-e", "wall", "-r", session, "-o", path)
+            found[name] = load(path, name)
+        for name, stacks, want in formats.agree(found, "time"):
+            if name in ("svg", "flame"):
+                continue
+            tap.ok(stacks == want and sum(stacks.values()) > 400000,
+                   f"{name} has the waits of the session's JSON", f"{sum(stacks.values())} us")
+
+
 class Screen:
     """The live view in a terminal."""
 
@@ -257,6 +300,7 @@ def main():
         check_pipes(tap, process.pid)
         check_interrupt(tap, process.pid)
         check_session(tap)
+        check_waits(tap)
         check_key(tap, process.pid)
     tap.done()
 
