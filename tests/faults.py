@@ -815,7 +815,7 @@ TUI = [
           "if (line)\n\t\t\tkeep_line(", "if (line == 1)\n\t\t\tkeep_line("),
     # Frames of a language have no address.
     Fault("annotator-native", "tui/collect/annotator_search.c",
-          "kind != FUNC_END && !func_is_language(kind);", "kind != FUNC_END;"),
+          "kind != FUNC_END && !func_has_source(kind);", "kind != FUNC_END;"),
     Fault("annotator-innermost", "tui/collect/annotator_search.c",
           "i == last, first, now);", "true, first, now);"),
     Fault("endings-reason", "tui/views/walk_ends.c",

@@ -95,7 +95,7 @@ static bool frozen_text(const struct ui *ui, char *to, size_t size)
 
 	if (ui->frozen) {
 		scrub_age(ui, age, sizeof(age));
-		snprintf(to, size, "frozen %s", age);
+		snprintf(to, size, "frozen%s%s", age[0] ? " " : "", age);
 	}
 	return ui->frozen;
 }

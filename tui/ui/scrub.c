@@ -444,6 +444,9 @@ void scrub_age(const struct ui *ui, char *to, size_t size)
 	const struct scrub *s = &ui->scrub;
 	char from[32], until[32];
 
+	to[0] = '\0';
+	if (!s->time)
+		return;
 	age_text(ui, s->time, from, sizeof(from));
 	if (!s->mark) {
 		snprintf(to, size, "%s", from);

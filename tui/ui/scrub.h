@@ -50,7 +50,7 @@ unsigned int scrub_baseline(struct ui *ui, const char *path);
 void scrub_load(struct ui *ui, struct profile *p);
 /* A recording has gone on behind a frozen view; the lock is held. */
 void scrub_wait(struct ui *ui, const struct profile *p);
-/* "-12s" or "-2m28s", with the range that is marked, "-30s..-12s". */
+/* "-12s" or "-2m28s", with the range that is marked, "-30s..-12s"; empty before the first slice. */
 void scrub_age(const struct ui *ui, char *to, size_t size);
 
 #endif

@@ -446,7 +446,8 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 			 ui->hide_kernel || ui->hide_user ? "no samples; frames are hidden (K, U)"
 			 : bycpu_chosen(ui) && bycpu_missing(ui) ? bycpu_missing(ui)
 			 : t->samples ? "the filter keeps none: Esc clears it, F4 changes it"
-				      : "no samples yet");
+			 : ui->measure == MEASURE_OFF ? "no waits yet"
+						      : "no samples yet");
 }
 
 bool functable_details(const struct functable *t, bool source, struct grid *g, int row)
