@@ -21,7 +21,7 @@ TURNS = 5
 LENGTH_MS = 2000
 PROG_TYPES = {"26": "switches and wake-ups", "7": "stacks, and those that look whether there are any"}
 FOLLOWED = re.compile(r"^waits of threads followed: .*?, (\d+) stacks taken, (\d+) thinned out, "
-                      r"(\d+) long ones without a stack, (\d+) lost$", re.M)
+                      r"(\d+) long ones without a stack, (\d+) lost, \d+ switches not reported$", re.M)
 
 
 def tools(folder):

@@ -805,6 +805,7 @@ void threadbook_costs(struct threadbook *b, struct sampler *s, struct profile_he
 	health->wait_thinned = now.thinned - before.thinned;
 	health->wait_untaken = now.untaken - before.untaken;
 	health->wait_lost = now.lost + now.full - before.lost - before.full + b->unkept;
+	health->wait_missed = now.missed - before.missed;
 	b->unkept = 0;
 	b->before = now;
 }

@@ -87,9 +87,10 @@ static void write_waits(FILE *to, const struct profile_health *health)
 		return;
 	fprintf(to,
 		"waits of threads followed: %.2f %% of a CPU, %" PRIu64 " stacks taken, %" PRIu64
-		" thinned out, %" PRIu64 " long ones without a stack, %" PRIu64 " lost\n",
+		" thinned out, %" PRIu64 " long ones without a stack, %" PRIu64 " lost, %" PRIu64
+		" switches not reported\n",
 		percent_of(health->wait_ns, health->elapsed), health->wait_walks,
-		health->wait_thinned, health->wait_untaken, health->wait_lost);
+		health->wait_thinned, health->wait_untaken, health->wait_lost, health->wait_missed);
 }
 
 static void write_head(FILE *to, const struct profile_health *health)

@@ -75,8 +75,9 @@ static void write_head(FILE *to, const struct export_model *c)
 	if (h->waits)
 		fprintf(to,
 			",\"waits\":{\"walks\":%" PRIu64 ",\"thinned\":%" PRIu64
-			",\"untaken\":%" PRIu64 ",\"lost\":%" PRIu64 "}",
-			h->wait_walks, h->wait_thinned, h->wait_untaken, h->wait_lost);
+			",\"untaken\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"missed\":%" PRIu64 "}",
+			h->wait_walks, h->wait_thinned, h->wait_untaken, h->wait_lost,
+			h->wait_missed);
 }
 
 struct json_sum {

@@ -203,6 +203,8 @@ struct profile_health {
 	uint64_t wait_thinned; /* waits whose stacks were left out, to save time, ... */
 	uint64_t wait_untaken; /* ... of which these are long, and shown without */
 	uint64_t wait_lost;    /* waits of which only the time of their thread is known */
+	uint64_t wait_missed;  /* switches that the kernel did not report: a wait or a run is longer
+				*/
 };
 
 /*

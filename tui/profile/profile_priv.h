@@ -234,6 +234,7 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	X(wait_thinned)                                                                            \
 	X(wait_untaken)                                                                            \
 	X(wait_lost)                                                                               \
+	X(wait_missed)                                                                             \
 	X(evictions)
 
 /* Slice by age: 0 is the newest. */

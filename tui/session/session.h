@@ -115,7 +115,8 @@ static const enum func_kind session_kinds[] = {FUNC_USER,   FUNC_KERNEL, FUNC_JI
 	X(wait_walks)                                                                              \
 	X(wait_thinned)                                                                            \
 	X(wait_untaken)                                                                            \
-	X(wait_lost)
+	X(wait_lost)                                                                               \
+	X(wait_missed)
 
 #define SESSION_COUNT(field)  +1
 #define SESSION_HEALTH_FIELDS (0 SESSION_HEALTH(SESSION_COUNT))

@@ -240,6 +240,8 @@ static void draw_waits(const struct walk_ends *e, struct panel_writer *w)
 		   "thinned out");
 	put_number(w, ROLE_TEXT, ", ", h->wait_untaken, "long without one");
 	put_number(w, h->wait_lost ? ROLE_ERROR : ROLE_TEXT, ", ", h->wait_lost, "lost");
+	if (h->wait_missed)
+		put_number(w, ROLE_WARN, ", ", h->wait_missed, "switches not reported");
 	snprintf(text, sizeof(text), "  %.2f%% of a CPU",
 		 seconds > 0 ? (double)h->wait_ns / NS_PER_PERCENT / seconds : 0);
 	put(w, ROLE_TEXT, text);

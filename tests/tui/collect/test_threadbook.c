@@ -510,20 +510,31 @@ static void costs_are_those_of_the_slice(void **state)
 	struct fixture *f = *state;
 	struct profile_health h = {0};
 
-	stats = (struct wait_stats){
-		.run_ns = 100, .walks = 20, .thinned = 5, .untaken = 2, .lost = 1, .full = 3};
+	stats = (struct wait_stats){.run_ns = 100,
+				    .walks = 20,
+				    .thinned = 5,
+				    .untaken = 2,
+				    .lost = 1,
+				    .full = 3,
+				    .missed = 7};
 	threadbook_costs(f->b, (struct sampler *)f, &h);
 	assert_true(h.waits);
 	assert_int_equal(h.wait_ns, 100);
 	assert_int_equal(h.wait_lost, 4);
-	stats = (struct wait_stats){
-		.run_ns = 150, .walks = 21, .thinned = 9, .untaken = 2, .lost = 2, .full = 5};
+	stats = (struct wait_stats){.run_ns = 150,
+				    .walks = 21,
+				    .thinned = 9,
+				    .untaken = 2,
+				    .lost = 2,
+				    .full = 5,
+				    .missed = 13};
 	threadbook_costs(f->b, (struct sampler *)f, &h);
 	assert_int_equal(h.wait_ns, 50);
 	assert_int_equal(h.wait_walks, 1);
 	assert_int_equal(h.wait_thinned, 4);
 	assert_int_equal(h.wait_untaken, 0);
 	assert_int_equal(h.wait_lost, 3);
+	assert_int_equal(h.wait_missed, 6);
 	threadbook_costs(f->b, NULL, &h);
 	assert_false(h.waits);
 }

@@ -83,7 +83,7 @@ def json_check(report):
     expect(all(isinstance(n, int) and n >= 0 for n in report["losses"].values()))
     expect(report["measure"] in ("cpu", "off-cpu", "wall"))
     if members:
-        check_members(report["waits"], {name: int for name in ("walks", "thinned", "untaken", "lost")})
+        check_members(report["waits"], {name: int for name in ("walks", "thinned", "untaken", "lost", "missed")})
     for stack in report["stacks"]:
         known = {name: value for name, value in stack.items() if name != "cpu"}
         check_members(known, {"process": int, "thread": int, "count": int, "weight": int, "frames": list})

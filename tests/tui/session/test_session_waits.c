@@ -126,7 +126,8 @@ static struct profile_health next_health(struct watched *w, uint64_t round)
 				       .wait_walks = 2000 + round,
 				       .wait_thinned = 3000 + round,
 				       .wait_untaken = 4000 + round,
-				       .wait_lost = 5000 + round};
+				       .wait_lost = 5000 + round,
+				       .wait_missed = 6000 + round};
 }
 
 static void commit_watched(struct watched *w, struct session_writer *to,
@@ -188,9 +189,11 @@ static char *measured(struct profile *p, enum span span)
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < WAIT_CAUSES; k++)
 			fprintf(to, "%d: %" PRIu64 "\n", k, rows[i].us[k]);
-	fprintf(to, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+	fprintf(to,
+		"%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %" PRIu64 "\n",
 		sum.waits, sum.weight, sum.wait_ns, sum.wait_walks, sum.wait_thinned,
-		sum.wait_untaken, sum.wait_lost);
+		sum.wait_untaken, sum.wait_lost, sum.wait_missed);
 	free(rows);
 	fclose(to);
 	return text;
