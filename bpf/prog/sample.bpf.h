@@ -595,27 +595,36 @@ static __always_inline void sample_finish(struct cpu_state *st, int unsent)
 	sample_count(s, &st->key, st->walk.start_stack, st->weight);
 }
 
-/* Takes the kernel stack of the current task; its hash is in the state's key. */
-static __always_inline void take_kernel_stack(void *ctx, struct cpu_state *st,
-					      struct profiler_stats *s,
-					      const struct profiler_control *ctl)
+/* Hashes and sends the kernel stack of so many bytes in the state; returns its hash. */
+static __always_inline __u64 keep_kernel_stack(struct cpu_state *st,
+					       const struct profiler_control *ctl, __u32 tgid,
+					       long bytes)
 {
 	struct stack_record *rec = (struct stack_record *)st->kernel_head;
 	__u32 zero = 0;
-	long bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
 
-	if (bytes <= 0) {
-		s->kernel_lost += !st->waits;
-		return;
-	}
-	rec->tgid = st->key.tgid;
+	rec->tgid = tgid;
 	rec->nframes = bytes >> 3;
 	rec->kernel_code = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
 	rec->exec_id = 0;
 	rec->kernel = 1;
 	rec->reason = 0;
 	sample_finish_kernel_stack();
-	st->key.kernel = rec->hash;
+	return rec->hash;
+}
+
+/* Takes the kernel stack of the current task; its hash is in the state's key. */
+static __always_inline void take_kernel_stack(void *ctx, struct cpu_state *st,
+					      struct profiler_stats *s,
+					      const struct profiler_control *ctl)
+{
+	long bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
+
+	if (bytes <= 0) {
+		s->kernel_lost += !st->waits;
+		return;
+	}
+	st->key.kernel = keep_kernel_stack(st, ctl, st->key.tgid, bytes);
 }
 
 #endif

@@ -5,60 +5,15 @@
  * event of the same switch, which follows while the old thread is still current, takes its stacks.
  * So a stack is known as soon as the wait begins, also of a wait that never ends, and it is walked
  * by the same program as that of a sample.
- *
- * Stacks cost much more than stamps, so each CPU has a budget for them. While it is spent, a thread
- * whose waits are short on average has the stacks of only one in so many taken, which then stands
- * for all of these. `limit` rises until that is enough. A wait that turns out longer than the limit
- * stands for itself, with its stacks or, rarely, without.
  */
 #include "bpf/prog/sample.bpf.h"
+#include "bpf/prog/wait_budget.bpf.h"
+#include "bpf/prog/wait_cause.bpf.h"
 
-#define TASK_RUNNING	     0x0000u
-#define TASK_UNINTERRUPTIBLE 0x0002u
-#define TASK_STOPPED	     0x000cu /* __TASK_STOPPED, __TASK_TRACED */
-#define TASK_DEAD	     0x0080u
-#define TASK_WAKING	     0x0200u
-#define TASK_FROZEN	     0x8000u
-#define PF_KTHREAD	     0x00200000u
+#define PF_KTHREAD 0x00200000u
 
-#define S_IFMT	 0170000
-#define S_IFSOCK 0140000
-#define S_IFREG	 0100000
-#define S_IFBLK	 0060000
-#define S_IFDIR	 0040000
-#define S_IFIFO	 0010000
-
-#define BUDGET_NS  10000000ll /* that can be saved up */
-#define TURN_NS	   10000000u
-#define PAUSE_NS   1000000000u
-#define LIMIT_MIN  1000u
-#define LIMIT_MAX  100000000u
-#define SCALE_MAX  4096u
-#define MEAN_FIRST 1000000u /* ns */
-#define MEAN_MAX   4000000000u
 #define TIMED_RUNS 64u /* one of so many is timed */
 #define NEW_NS	   1000000000ull
-
-struct inode {
-	unsigned short i_mode;
-} __attribute__((preserve_access_index));
-
-struct file {
-	struct inode *f_inode;
-} __attribute__((preserve_access_index));
-
-struct fdtable {
-	unsigned int max_fds;
-	struct file **fd;
-} __attribute__((preserve_access_index));
-
-struct files_struct {
-	struct fdtable *fdt;
-} __attribute__((preserve_access_index));
-
-struct task_struct___before_5_14 {
-	long state;
-} __attribute__((preserve_access_index));
 
 /* A new entry is made of this: it does not fit on a program's stack. */
 struct {
@@ -174,137 +129,6 @@ static __attribute__((noinline)) int thread_send(__u64 key)
 	bpf_probe_read_kernel(&rec->thread, sizeof(rec->thread), t);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	return 0;
-}
-
-/* --- why it waits ---------------------------------------------------------------------------- */
-
-/* Of a system call that waits for the file of that descriptor. */
-static __attribute__((noinline)) __u32 wait_for_file(struct task_struct *task, __u64 fd)
-{
-	struct files_struct *files = task->files;
-	struct fdtable *fdt = files ? files->fdt : NULL;
-	struct file *file = NULL;
-	struct inode *inode = NULL;
-	unsigned short mode = 0;
-
-	if (!fdt || (__u32)fd >= fdt->max_fds ||
-	    bpf_probe_read_kernel(&file, sizeof(file), fdt->fd + (__u32)fd) || !file ||
-	    bpf_core_read(&inode, sizeof(inode), &file->f_inode) ||
-	    bpf_core_read(&mode, sizeof(mode), &inode->i_mode))
-		return THREAD_OTHER;
-	switch (mode & S_IFMT) {
-	case S_IFIFO:
-		return THREAD_PIPE;
-	case S_IFSOCK:
-		return THREAD_SOCKET;
-	case S_IFREG:
-	case S_IFDIR:
-	case S_IFBLK:
-		return THREAD_DISK;
-	default:
-		return THREAD_OTHER;
-	}
-}
-
-static __always_inline __u32 task_state(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->__state))
-		return task->__state;
-	return ((struct task_struct___before_5_14 *)task)->state;
-}
-
-/* Where the kernel keeps the registers of the task's entry into it. */
-static __always_inline const void *task_registers(struct task_struct *task)
-{
-	if (config.has_task_regs)
-		return (const void *)bpf_task_pt_regs(task);
-	return task->stack + config.thread_size - sizeof(struct pt_regs);
-}
-
-/* What the current task waits for, as it leaves the CPU; *object: see struct thread_entry. */
-static __always_inline __u32 wait_cause(struct task_struct *task, __u32 state, __u64 *object)
-{
-	struct regs_call call;
-	__u32 nr, at, cause;
-
-	*object = 0;
-	if (state & (TASK_STOPPED | TASK_FROZEN) ||
-	    (bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen)))
-		return THREAD_STOPPED;
-	if (regs_read_call(&call, task_registers(task)) || call.number < 0)
-		return THREAD_FAULT;
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		return THREAD_DISK;
-	nr = call.number;
-	if (nr >= CALLS_MAX)
-		return THREAD_OTHER;
-	at = nr / 16;
-	STEP_BARRIER(at);
-	cause = config.calls[at & (CALLS_MAX / 16 - 1)] >> nr % 16 * 4 & 15;
-	if (cause == CALL_BY_FILE)
-		return wait_for_file(task, call.argument);
-	if (cause == THREAD_LOCK)
-		*object = call.argument;
-	return cause ? cause : THREAD_OTHER;
-}
-
-/* --- which stacks are taken ------------------------------------------------------------------ */
-
-/*
- * Gives the CPU its share of the time since the last turn, and finds the limit with which it gets
- * by: it rises by as much as was spent too much, and falls slowly. After a pause it is found anew.
- */
-static __always_inline void budget_turn(struct wait_budget *b, __u64 now)
-{
-	__u64 passed = now - b->at, share = passed / config.wait_share, times;
-
-	b->at = now;
-	b->ns += (__s64)share - (__s64)b->spent;
-	if (b->ns > BUDGET_NS)
-		b->ns = BUDGET_NS;
-	if (b->ns < -BUDGET_NS)
-		b->ns = -BUDGET_NS;
-	if (passed >= PAUSE_NS)
-		b->limit = 0;
-	else if (b->ns < 0 && b->spent > share) {
-		times = b->spent * 4 / (share | 1); /* at most fourfold */
-		b->limit = b->limit * (times > 16 ? 16 : times) / 4 + LIMIT_MIN;
-	} else if (b->ns >= 0 || b->spent < share / 2) {
-		b->limit -= b->limit / 16;
-	}
-	if (b->limit > LIMIT_MAX)
-		b->limit = LIMIT_MAX;
-	if (b->limit < LIMIT_MIN)
-		b->limit = 0;
-	b->spent = 0;
-}
-
-/* For how many waits the stacks of this one stand if they are taken, by the mean of those before.
- */
-static __always_inline __u32 budget_ask(struct wait_budget *b, struct wait_stats *ws, __u64 mean,
-					__u64 now)
-{
-	__u64 scale = 1;
-
-	if (now - b->at >= TURN_NS) {
-		budget_turn(b, now);
-		ws->limit = b->limit;
-	}
-	if (b->limit > mean)
-		scale = b->limit / (mean | 1);
-	if (scale > SCALE_MAX)
-		scale = SCALE_MAX;
-	return scale;
-}
-
-static __always_inline __u32 *mean_of(struct thread_entry *t, __u32 state)
-{
-	return &t->mean[state < THREAD_STATES ? state : 0];
-}
-
-static __always_inline void mean_add(__u32 *mean, __u64 ns)
-{
-	*mean = (3ull * *mean + (ns < MEAN_MAX ? ns : MEAN_MAX)) / 4;
 }
 
 /* --- the switch ------------------------------------------------------------------------------ */
@@ -697,26 +521,15 @@ static __always_inline __u64 sleeping_stack(struct task_struct *task, __u32 tgid
 					    const struct profiler_control *ctl)
 {
 	struct cpu_state *st = this_state();
-	struct stack_record *rec;
 	__u64 hash = 0;
-	__u32 zero = 0;
 	long bytes;
 
 	if (!st || st->busy || config.no_kernel)
 		return 0;
 	st->busy = 1;
-	rec = (struct stack_record *)st->kernel_head;
 	bytes = bpf_get_task_stack(task, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
-	if (bytes > 0) {
-		rec->tgid = tgid;
-		rec->nframes = bytes >> 3;
-		rec->kernel_code = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
-		rec->exec_id = 0;
-		rec->kernel = 1;
-		rec->reason = 0;
-		sample_finish_kernel_stack();
-		hash = rec->hash;
-	}
+	if (bytes > 0)
+		hash = keep_kernel_stack(st, ctl, tgid, bytes);
 	st->busy = 0;
 	return hash;
 }

@@ -5,7 +5,8 @@
 function has that time with the cause that is known, over refreshes that begin and end within waits, and
 the time that its thread was ready to run as the kernel knows it. No thread has more time than passed.
 
-Covers: bpf/prog/waits.bpf.c bpf/sampler/waits.c tui/collect/threadbook.c tui/profile/waits.c
+Covers: bpf/prog/waits.bpf.c bpf/prog/wait_cause.bpf.h bpf/prog/wait_budget.bpf.h
+bpf/sampler/waits.c tui/collect/threadbook.c tui/profile/waits.c
 Covers: tui/query/query_times.c"""
 
 import collections
