@@ -2,9 +2,8 @@
 /*
  * See threadbook.h. The kernel counts a wait when it ends, as a whole. A wait that still goes on
  * when a slice ends has its part of that slice counted here, and this much is taken from it when it
- * comes
- * (`given`, then a debt). The time of a thread by cause is exact: it is the difference of sums that
- * only grow. Waits whose stacks were thinned out are scaled to it.
+ * comes (`given`, then a debt). The time of a thread by cause is exact: it is the difference of
+ * sums that only grow. Waits whose stacks were thinned out are scaled to it.
  */
 #include "tui/collect/threadbook.h"
 
@@ -20,16 +19,14 @@
 #include "symbols/base/hash.h"
 #include "symbols/base/text.h"
 #include "tui/collect/procinfo.h"
-#include "tui/collect/stackcache.h"
+#include "tui/collect/waitcells.h"
 #include "tui/profile/profile.h"
-#include "tui/profile/reasons.h"
 
 #define NOTES_MAX   200000u  /* of a slice */
 #define GIVEN_NS    1000000u /* of a wait that goes on, from which on it is shown */
 #define DEBT_ROUNDS 3u	     /* after which the count of a wait is not expected any more */
 #define BACK_NS	    1000000u /* by which times that were read do not go back */
 #define GONE_ROUNDS 10u	     /* ... and a thread that did not say that it ends */
-#define FRAMES_MAX  2048u    /* of a wait with its wakers */
 #define NS_PER_US   1000u
 
 _Static_assert((int)WAIT_CAUSES == (int)THREAD_STATES && (int)WAIT_NONE == (int)THREAD_ON &&
@@ -73,7 +70,6 @@ struct debt { /* what slices have of a wait that will be counted */
 
 struct threadbook {
 	struct profile *profile;
-	struct stackcache *stacks;
 	struct procinfo *procs;
 	struct book_thread *threads;
 	struct debt *debts;
@@ -86,12 +82,8 @@ struct threadbook {
 	struct wait_record *waits;
 	size_t nwaits, waits_room;
 	uint64_t unkept; /* records for which there was no memory */
-	struct profile_cell *cells;
-	size_t ncells, cells_room;
-	uint32_t *held; /* stacks with a reference of ours */
-	size_t nheld, held_room;
+	struct waitcells *cells;
 	struct wait_stats before;
-	uint32_t frames[FRAMES_MAX];
 };
 
 int threadbook_new(struct profile *profile, struct stackcache *stacks, struct procinfo *procs,
@@ -103,8 +95,12 @@ int threadbook_new(struct profile *profile, struct stackcache *stacks, struct pr
 	if (!b)
 		return -ENOMEM;
 	b->profile = profile;
-	b->stacks = stacks;
 	b->procs = procs;
+	if (waitcells_new(profile, stacks, &b->cells)) {
+		free(b);
+		*out = NULL;
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -144,8 +140,7 @@ void threadbook_free(struct threadbook *b)
 	threadbook_forget(b);
 	free(b->ended);
 	free(b->waits);
-	free(b->cells);
-	free(b->held);
+	waitcells_free(b->cells);
 	free(b);
 }
 
@@ -162,224 +157,6 @@ void threadbook_note(struct threadbook *b, const struct stack_record *rec)
 		else
 			memcpy(&b->waits[b->nwaits++], rec, sizeof(*b->waits));
 	}
-}
-
-/* --- cells ----------------------------------------------------------------------------------- */
-
-static int add_cell(struct threadbook *b, const struct profile_cell *cell)
-{
-	if (GROW(b->cells, b->ncells, b->cells_room, SIZE_MAX))
-		return -ENOMEM;
-	b->cells[b->ncells++] = *cell;
-	return 0;
-}
-
-/* The reference is given back after the commit. */
-static int hold(struct threadbook *b, int64_t stack)
-{
-	if (stack < 0)
-		return (int)stack;
-	if (GROW(b->held, b->nheld, b->held_room, SIZE_MAX)) {
-		profile_lock(b->profile);
-		profile_stack_put(b->profile, (uint32_t)stack);
-		profile_unlock(b->profile);
-		return -ENOMEM;
-	}
-	b->held[b->nheld++] = (uint32_t)stack;
-	return 0;
-}
-
-static bool is_scheduler(const char *name)
-{
-	static const char *const names[] = {
-		"__perf_event_task_sched_out",
-		"perf_event_task_sched_out",
-		"prepare_task_switch",
-		"context_switch",
-		"__schedule",
-		"schedule",
-		"__traceiter_sched_switch",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return strncmp(name, "bpf_", 4) == 0 || strncmp(name, "__bpf_", 6) == 0;
-}
-
-/*
- * The kernel's frames of a wait, outermost first, without those of the switch itself, into
- * b->frames. Returns how many. The lock is held.
- */
-static uint32_t take_kernel(struct threadbook *b, uint32_t kstack)
-{
-	const struct profile_stack *stack = query_stack(b->profile, kstack);
-	uint32_t n = stack ? stack->nframes : 0;
-
-	while (n && is_scheduler(query_func(b->profile, stack->frames[n - 1])->name))
-		n--;
-	if (n > FRAMES_MAX / 4)
-		n = FRAMES_MAX / 4;
-	if (n)
-		memcpy(b->frames, stack->frames, n * sizeof(*b->frames));
-	return n;
-}
-
-/* Profile ids of the two stacks of a wait. */
-static int take_stacks(struct threadbook *b, uint64_t user, uint64_t kernel, uint32_t *ustack,
-		       uint32_t *kstack)
-{
-	int64_t id;
-	bool lost;
-
-	*ustack = *kstack = PROFILE_NO_STACK;
-	if (user && user != STACK_EARLY) {
-		id = stackcache_stack(b->stacks, user, false, &lost);
-		if (id < 0)
-			return (int)id;
-		*ustack = (uint32_t)id;
-	}
-	if (kernel) {
-		id = stackcache_stack(b->stacks, kernel, true, &lost);
-		if (id < 0)
-			return (int)id;
-		*kstack = (uint32_t)id;
-	}
-	return 0;
-}
-
-/* The stack of a wait whose user stack was not taken: only why. */
-static int stack_untaken(struct threadbook *b, const char *why, uint32_t *ustack)
-{
-	int64_t func, id = -ENOMEM;
-	struct profile_stack stack = {.nframes = 1};
-	uint32_t frame;
-
-	profile_lock(b->profile);
-	func = profile_func(b->profile, FUNC_END, why, "");
-	frame = (uint32_t)func;
-	stack.frames = &frame;
-	if (func >= 0)
-		id = profile_stack_new(b->profile, &stack);
-	profile_unlock(b->profile);
-	*ustack = (uint32_t)id;
-	return hold(b, id);
-}
-
-static int add_wait(struct threadbook *b, uint32_t proc, uint32_t tid, enum wait_cause cause,
-		    uint64_t user, uint64_t kernel, uint64_t count, uint64_t ns)
-{
-	struct profile_cell cell = {
-		.proc = proc, .tid = tid, .count = count ? count : 1, .weight = ns / NS_PER_US};
-	uint32_t ustack, kstack;
-	int64_t id;
-	int err = take_stacks(b, user, kernel, &ustack, &kstack);
-
-	if (err || !cell.weight)
-		return err;
-	if (user == STACK_EARLY)
-		err = stack_untaken(b, CAUSE_EARLY, &ustack);
-	else if (!user && !kernel && cause != WAIT_NONE)
-		err = stack_untaken(b, CAUSE_NOT_TAKEN, &ustack);
-	if (err)
-		return err;
-	profile_lock(b->profile);
-	id = profile_wait_stack(b->profile, b->frames, take_kernel(b, kstack), cause);
-	profile_unlock(b->profile);
-	err = hold(b, id);
-	cell.ustack = ustack;
-	cell.kstack = (uint32_t)id;
-	return err ? err : add_cell(b, &cell);
-}
-
-/* --- who woke it ----------------------------------------------------------------------------- */
-
-static bool is_interrupt(const char *name)
-{
-	return strncmp(name, "asm_sysvec_", 11) == 0 || strcmp(name, "asm_common_interrupt") == 0 ||
-	       strcmp(name, "common_interrupt") == 0;
-}
-
-/* Adds the frames of a waker, innermost first, up to an interrupt. *interrupt: it was one. */
-static uint32_t add_frames(struct threadbook *b, uint32_t n, uint32_t id, bool *interrupt)
-{
-	const struct profile_stack *stack = query_stack(b->profile, id);
-
-	for (uint32_t i = stack ? stack->nframes : 0; i-- > 0 && n < FRAMES_MAX && !*interrupt;) {
-		const struct profile_func *func = query_func(b->profile, stack->frames[i]);
-
-		if (strncmp(func->name, "bpf_", 4) != 0 && !strstr(func->name, "traceiter"))
-			b->frames[n++] = stack->frames[i];
-		*interrupt = is_interrupt(func->name);
-	}
-	return n;
-}
-
-/* Adds what one waker is, and its frames. Returns the number of frames then, or -ENOMEM. */
-static int64_t add_waker(struct threadbook *b, uint32_t n, const struct waker *w)
-{
-	uint32_t ustack, kstack, at = n;
-	char name[64], pid[32] = "";
-	bool interrupt = false;
-	int64_t func;
-	int err = take_stacks(b, w->user, w->kernel, &ustack, &kstack);
-
-	if (err)
-		return err;
-	text_clean(name, sizeof(name), w->comm, strnlen(w->comm, sizeof(w->comm)));
-	snprintf(pid, sizeof(pid), "pid %u", w->tgid);
-	if (n >= FRAMES_MAX)
-		return n;
-	profile_lock(b->profile);
-	n = add_frames(b, n + 1, kstack, &interrupt);
-	interrupt |= !w->tgid;
-	if (!interrupt)
-		n = add_frames(b, n, ustack, &interrupt);
-	func = interrupt ? profile_func(b->profile, FUNC_WAKER, "interrupt", "")
-			 : profile_func(b->profile, FUNC_WAKER, name, pid);
-	profile_unlock(b->profile);
-	if (func < 0)
-		return func;
-	b->frames[at] = (uint32_t)func;
-	return n;
-}
-
-/* nwakers 0: the wait goes on. */
-static int add_wake(struct threadbook *b, uint32_t proc, uint32_t tid, enum wait_cause cause,
-		    uint64_t user, uint64_t kernel, uint64_t object, const struct waker *wakers,
-		    uint32_t nwakers, uint64_t ns)
-{
-	struct profile_cell cell = {.proc = proc, .tid = tid, .count = 1, .weight = ns / NS_PER_US};
-	struct profile_stack stack = {.kernel = true, .frames = b->frames};
-	char text[32];
-	int64_t n, func = 0, id;
-	int err = take_stacks(b, user, kernel, &cell.ustack, &cell.kstack);
-
-	if (err || !cell.weight)
-		return err;
-	profile_lock(b->profile);
-	n = take_kernel(b, cell.kstack);
-	func = profile_func(b->profile, FUNC_WAIT, wait_text(cause)->name, "");
-	b->frames[n++] = (uint32_t)func;
-	if (object && func >= 0) {
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)object);
-		func = profile_func(b->profile, FUNC_LOCK, text, "");
-		b->frames[n++] = (uint32_t)func;
-	}
-	profile_unlock(b->profile);
-	if (func < 0)
-		return (int)func;
-	for (uint32_t i = 0; i < nwakers && i < WAKERS_MAX && n >= 0; i++)
-		n = add_waker(b, (uint32_t)n, &wakers[i]);
-	if (n < 0)
-		return (int)n;
-	stack.nframes = (uint32_t)n;
-	profile_lock(b->profile);
-	id = profile_stack_new(b->profile, &stack);
-	profile_unlock(b->profile);
-	err = hold(b, id);
-	cell.kstack = (uint32_t)id;
-	return err ? err : add_cell(b, &cell);
 }
 
 /* --- threads --------------------------------------------------------------------------------- */
@@ -492,7 +269,7 @@ static int add_times(struct threadbook *b, struct book_thread *t, const uint64_t
 		t->time[i] += us * NS_PER_US;
 		t->total[i] += us * NS_PER_US;
 		if (us)
-			err = add_cell(b, &cell);
+			err = waitcells_add(b->cells, &cell);
 	}
 	return err;
 }
@@ -546,6 +323,8 @@ static void debts_age(struct threadbook *b)
 static int show_waiting(struct threadbook *b, struct book_thread *t, const struct thread_entry *e)
 {
 	uint64_t ns = e->state == THREAD_ON ? 0 : blocked_ns(e, b->now), part;
+	const struct waiting of = {t->proc, t->ids.tid, (enum wait_cause)e->state,
+				   e->user, e->kernel,	e->object};
 	struct given *given = &t->given;
 	int err;
 
@@ -566,11 +345,9 @@ static int show_waiting(struct threadbook *b, struct book_thread *t, const struc
 		.object = e->object,
 	};
 	t->time[e->state] -= part < t->time[e->state] ? part : t->time[e->state];
-	err = add_wait(b, t->proc, t->ids.tid, (enum wait_cause)e->state, e->user, e->kernel, 1,
-		       part);
+	err = waitcells_wait(b->cells, &of, 1, part);
 	if (!err && e->object)
-		err = add_wake(b, t->proc, t->ids.tid, (enum wait_cause)e->state, e->user,
-			       e->kernel, e->object, NULL, 0, part);
+		err = waitcells_wake(b->cells, &of, NULL, 0, part);
 	return err;
 }
 
@@ -579,6 +356,7 @@ static int take_thread(struct threadbook *b, const struct thread_entry *e, bool 
 {
 	struct book_thread *t = thread_get(b, e);
 	uint64_t total[WAIT_CAUSES];
+	struct waiting on;
 	int err;
 
 	if (!t)
@@ -606,9 +384,9 @@ static int take_thread(struct threadbook *b, const struct thread_entry *e, bool 
 	else if (!err)
 		err = show_waiting(b, t, e);
 	/* No later sample will stand for the rest. */
+	on = (struct waiting){.proc = t->proc, .tid = t->ids.tid, .cause = WAIT_NONE};
 	if (!err && (ended || b->last) && total[THREAD_ON] > e->sampled)
-		err = add_wait(b, t->proc, t->ids.tid, WAIT_NONE, 0, 0, 1,
-			       total[THREAD_ON] - e->sampled);
+		err = waitcells_wait(b->cells, &on, 1, total[THREAD_ON] - e->sampled);
 	return err;
 }
 
@@ -694,17 +472,16 @@ static int take_count(struct threadbook *b, const struct sampler_count *count)
 	const struct book_thread *t = thread_of(b, key);
 	const enum wait_cause cause = key->cpu & 15;
 	uint64_t ns = debt_pay(b, count);
-	uint32_t proc;
+	struct waiting of = {
+		.tid = key->tid, .cause = cause, .user = key->user, .kernel = key->kernel};
 	int err;
 
 	if (t && t->round == b->round && t->counted[cause] &&
 	    (t->scales || t->counted[cause] > t->time[cause]))
 		ns = (uint64_t)((double)ns * (double)t->time[cause] / (double)t->counted[cause]);
 	err = find_proc(b, (pid_t)key->tgid, count->value.start_stack, key->exec_id,
-			count->value.comm, &proc);
-	return err ? err
-		   : add_wait(b, proc, key->tid, cause, key->user, key->kernel, count->value.count,
-			      ns);
+			count->value.comm, &of.proc);
+	return err ? err : waitcells_wait(b->cells, &of, count->value.count, ns);
 }
 
 /* Time of threads whose waits were all thinned out. */
@@ -714,10 +491,13 @@ static int add_untaken(struct threadbook *b)
 	int err = 0;
 
 	HASH_ITER(hh, b->threads, t, next) {
-		for (int i = WAIT_RUNNABLE; t->scales && i < WAIT_CAUSES && !err; i++)
+		struct waiting of = {.proc = t->proc, .tid = t->ids.tid};
+
+		for (int i = WAIT_RUNNABLE; t->scales && i < WAIT_CAUSES && !err; i++) {
+			of.cause = (enum wait_cause)i;
 			if (!t->counted[i] && t->time[i])
-				err = add_wait(b, t->proc, t->ids.tid, (enum wait_cause)i, 0, 0, 1,
-					       t->time[i]);
+				err = waitcells_wait(b->cells, &of, 1, t->time[i]);
+		}
 	}
 	return err;
 }
@@ -734,7 +514,11 @@ static int take_wake(struct threadbook *b, const struct wait_record *w)
 	struct book_thread *t = thread_of(b, &key);
 	uint64_t ns = w->ns;
 	struct debt *d;
-	uint32_t proc;
+	struct waiting of = {.tid = w->tid,
+			     .cause = (enum wait_cause)w->state,
+			     .user = w->user,
+			     .kernel = w->kernel_stack,
+			     .object = w->object};
 	int err;
 
 	HASH_FIND(hh, b->debts, &key, sizeof(key), d);
@@ -744,10 +528,8 @@ static int take_wake(struct threadbook *b, const struct wait_record *w)
 	} else if (d && w->object) {
 		ns = take_debt(&d->lock_ns, ns);
 	}
-	err = find_proc(b, (pid_t)w->tgid, w->start_stack, w->exec_id, comm, &proc);
-	return err ? err
-		   : add_wake(b, proc, w->tid, (enum wait_cause)w->state, w->user, w->kernel_stack,
-			      w->object, w->wakers, w->nwakers, ns);
+	err = find_proc(b, (pid_t)w->tgid, w->start_stack, w->exec_id, comm, &of.proc);
+	return err ? err : waitcells_wake(b->cells, &of, w->wakers, w->nwakers, ns);
 }
 
 int threadbook_take(struct threadbook *b, struct sampler *s, const struct sampler_count *counts,
@@ -756,7 +538,7 @@ int threadbook_take(struct threadbook *b, struct sampler *s, const struct sample
 {
 	struct waits *waits = sampler_waits(s);
 
-	b->ncells = 0;
+	waitcells_begin(b->cells);
 	b->now = now;
 	b->last = last;
 	b->round++;
@@ -777,18 +559,13 @@ int threadbook_take(struct threadbook *b, struct sampler *s, const struct sample
 	b->nended = b->nwaits = 0;
 	threads_age(b);
 	debts_age(b);
-	*cells = b->cells;
-	*ncells = b->ncells;
+	*ncells = waitcells_all(b->cells, cells);
 	return b->err;
 }
 
 void threadbook_release(struct threadbook *b)
 {
-	profile_lock(b->profile);
-	for (size_t i = 0; i < b->nheld; i++)
-		profile_stack_put(b->profile, b->held[i]);
-	profile_unlock(b->profile);
-	b->nheld = 0;
+	waitcells_release(b->cells);
 }
 
 void threadbook_costs(struct threadbook *b, struct sampler *s, struct profile_health *health)
@@ -804,7 +581,8 @@ void threadbook_costs(struct threadbook *b, struct sampler *s, struct profile_he
 	health->wait_walks = now.walks - before.walks;
 	health->wait_thinned = now.thinned - before.thinned;
 	health->wait_untaken = now.untaken - before.untaken;
-	health->wait_lost = now.lost + now.full - before.lost - before.full + b->unkept;
+	health->wait_lost = now.lost + now.full - before.lost - before.full + b->unkept +
+			    waitcells_lost(b->cells);
 	health->wait_missed = now.missed - before.missed;
 	b->unkept = 0;
 	b->before = now;

@@ -4,7 +4,7 @@
 /*
  * What threads say at the end of slices, and what was counted of their waits, becomes cells: no
  * time is there twice, none is missing. The threads, their stacks and the counts are made up here.
- * Covers: tui/collect/threadbook.c
+ * Covers: tui/collect/threadbook.c tui/collect/waitcells.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,6 +36,7 @@ static struct thread_entry live[4];
 static size_t nlive;
 static struct wait_stats stats;
 static struct profile *profile;
+static bool loses; /* stacks on their way */
 
 /* Stacks by hash, outermost first. */
 static const char *const stacks[] = {
@@ -80,7 +81,7 @@ int64_t __wrap_stackcache_stack(struct stackcache *c, uint64_t hash, bool kernel
 	(void)c;
 	assert_true(hash && hash < sizeof(stacks) / sizeof(stacks[0]));
 	assert_int_equal(kernel, strncmp(stacks[hash], "k:", 2) == 0);
-	*lost = false;
+	*lost = loses;
 	return feed_frames(profile, stacks[hash], 0);
 }
 
@@ -539,6 +540,25 @@ static void costs_are_those_of_the_slice(void **state)
 	assert_false(h.waits);
 }
 
+/* A stack that was lost on its way is told: the waits that it is of have their time only. */
+static void lost_stacks_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct profile_health h = {0};
+
+	stats = (struct wait_stats){.lost = 2};
+	loses = true;
+	thread(THREAD_ON, 1000 * MS)->spent[THREAD_LOCK] = 30 * MS;
+	count(f, THREAD_LOCK, 1, 2, 3, 30 * MS);
+	take(f, 1000 * MS, false);
+	loses = false;
+	threadbook_costs(f->b, (struct sampler *)f, &h);
+	assert_int_equal(h.wait_lost, 2 + 3);
+	threadbook_costs(f->b, (struct sampler *)f, &h);
+	assert_int_equal(h.wait_lost, 0);
+	commit(f);
+}
+
 #define BOOK_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -555,6 +575,7 @@ int main(void)
 		BOOK_TEST(wakers_stand_behind_the_wait),
 		BOOK_TEST(wakes_that_go_on_are_shown_once),
 		BOOK_TEST(costs_are_those_of_the_slice),
+		BOOK_TEST(lost_stacks_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
