@@ -236,21 +236,31 @@ __attribute__((noinline)) int perl_step_sub(__u64 addr)
 	return 1;
 }
 
+/*
+ * An eval. The innermost context may be one of a loop that is about to begin, in the place of an
+ * eval that has ended: code that runs as an eval of a text is exactly one deep.
+ */
 __attribute__((noinline)) int perl_step_eval(__u64 addr)
 {
 	struct runtime_state *r = runtime_state();
 	const struct perl_layout *l;
+	__u64 code;
 
 	if (!r)
 		return 0;
 	l = &r->process.perl;
 	if (r->first && window_word(r, addr + l->context_catch) != r->record)
 		return 1;
+	code = window_byte(r, addr) & PERL_CONTEXT_TRY ? 0 : window_word(r, addr + l->context_eval);
+	if (r->first && code && (!perl_take_code(code) || object_int(r, l->code_depth) != 1)) {
+		r->above = 0; /* it may be a statement of that eval */
+		return 1;
+	}
 	r->first = 0;
 	if (!window_word(r, addr + l->context_retop))
 		return 1;
 	if (!(window_byte(r, addr) & PERL_CONTEXT_TRY)) {
-		if (window_word(r, addr + l->context_eval) && !perl_add_text(PERL_EVAL))
+		if (code && !perl_add_text(PERL_EVAL))
 			return 0;
 		r->above = window_word(r, addr + l->context_cop);
 	}
