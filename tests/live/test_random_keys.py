@@ -172,10 +172,12 @@ def main():
         alive = screen.process.poll() is None
         tap.ok(alive, "runs on", f"{typed} keys in {starts} runs, seed {SEED}, "
                f"{screen.process.poll()}")
-        # A small screen may show nothing that changes: of a frozen view only its age does.
+        # It may show nothing that changes, as of a view frozen before there was anything to show. With
+        # each new size it draws.
         screen.resize(40, 200)
         screen.read_all()
         before = screen.drawn
+        screen.resize(41, 200)
         for _ in range(int(300 * FACTOR)):
             screen.read(0.2)
             if screen.drawn > before:

@@ -4,11 +4,12 @@
  * Waits in known ways, each in a function of its own, and says how long.
  *
  *	waits MILLISECONDS NAME		one of the table at the end, for about so long
- *	waits MILLISECONDS all		all that have few threads, at the same time
+ *	waits MILLISECONDS all		most of the table, at the same time
  *
  * Each prints "NAME FUNCTION CAUSE WAITED RUNNABLE TID" at its end: ns that the calls took, without
- * the time on a CPU and the time that the thread was ready to run, which is the next number. TID is
- * 0 where several threads have waited. "NAME skip REASON": that wait cannot be had here.
+ * the time on a CPU and the time that the thread was ready to run, which is the next number
+ *("wall": with both). TID is 0 where several threads have waited. "NAME skip REASON": that wait
+ *cannot be had here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,23 +70,35 @@ static long long now(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Of this thread, until now. */
-static struct spent spent_now(void)
+static long long ready_ns(int schedstat)
 {
-	struct spent s = {now(), clock_ns(CLOCK_THREAD_CPUTIME_ID), 0};
 	char text[128] = "";
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	long long ns;
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0 ||
-	    sscanf(text, "%*d %lld", &s.ready) != 1) {
+	if (schedstat < 0 || pread(schedstat, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%*d %lld", &ns) != 1) {
 		printf("all skip no schedstat\n");
 		exit(1);
 	}
+	return ns;
+}
+
+/* Of this thread, until one moment: it was not made to wait for a CPU between the three. */
+static struct spent spent_now(void)
+{
+	const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	struct spent s;
+
+	do {
+		s.ready = ready_ns(fd);
+		s.wall = now();
+		s.on = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	} while (ready_ns(fd) != s.ready);
 	close(fd);
 	return s;
 }
 
-/* What a thread does between two looks is added up, without the looks. */
+/* What a thread does between two looks is added up; the looks take time on a CPU only. */
 struct watch {
 	struct spent sum, from;
 };
@@ -93,9 +106,6 @@ struct watch {
 static void begin(struct watch *w)
 {
 	w->from = spent_now();
-	/* After the look, which takes time itself. */
-	w->from.wall = now();
-	w->from.on = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void end(struct watch *w)
@@ -733,8 +743,8 @@ static void compete(long long until)
 			sink++;
 }
 
-/* Its child computes on the same CPU. */
-static void run_starve(void)
+/* Its child computes on the same CPU. Returns what compete() took. */
+static struct spent compete_with_child(void)
 {
 	const long long until = now() + length;
 	struct watch w = {0};
@@ -752,7 +762,19 @@ static void run_starve(void)
 	compete(until);
 	end(&w);
 	waitpid(child, NULL, 0);
-	say_sum("starve", "compete", "runnable", 0, w.sum.ready, getpid());
+	return w.sum;
+}
+
+static void run_starve(void)
+{
+	say_sum("starve", "compete", "runnable", 0, compete_with_child().ready, getpid());
+}
+
+static void run_wall(void)
+{
+	const struct spent spent = compete_with_child();
+
+	say_sum("wall", "compete", "wall", spent.wall, spent.ready, getpid());
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -760,7 +782,7 @@ static void run_starve(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-	bool many; /* makes many threads or processes */
+	bool alone; /* not one of "all" */
 } table[] = {
 	{"sleep", run_sleep, false},	 {"mutex", run_mutex, false},
 	{"flock", run_flock, false},	 {"pipe", run_pipe, false},
@@ -770,6 +792,7 @@ static const struct {
 	{"child", run_child, false},	 {"stop", run_stop, false},
 	{"migrate", run_migrate, false}, {"starve", run_starve, false},
 	{"forks", run_forks, true},	 {"crowd", run_crowd, true},
+	{"wall", run_wall, true},
 };
 
 #define WAYS (sizeof(table) / sizeof(table[0]))
@@ -808,7 +831,7 @@ int main(int argc, char **argv)
 	}
 	settle(SETTLE);
 	for (size_t i = 0; i < WAYS; i++) {
-		if (strcmp(argv[2], "all") == 0 && !table[i].many)
+		if (strcmp(argv[2], "all") == 0 && !table[i].alone)
 			start(argv[1], table[i].name);
 		else if (strcmp(argv[2], table[i].name) == 0)
 			return table[i].run(), 0;
