@@ -18,10 +18,13 @@
 #include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/quota.h"
+#include "symbols/files/procstat.h"
 
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
 #define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
 #define BEHIND_NS      (300ull * 1000000)  /* before questions behind it go to other helpers */
+#define LOOK_NS	       (100ull * 1000000)
+#define STARVED_MAX_NS (60000ull * 1000000)
 #define RESTART_NS     (1000ull * 1000000)
 #define SOON_NS	       (1500ull * 1000000)
 #define TRIES_MAX      3u		    /* of a question that ends a helper */
@@ -54,8 +57,12 @@ struct user_queue {
 };
 
 struct open_helper {
-	int socket;	/* -1: there is none */
-	uint64_t since; /* when its first question was begun, or the helper was lost */
+	int socket;	  /* -1: there is none */
+	int stat;	  /* its /proc/PID/stat; -1: not known */
+	uint64_t since;	  /* when its first question was begun, or the helper was lost */
+	uint64_t looked;  /* at its state, or since */
+	uint64_t starved; /* for how long it has been ready to run, but did not, since then */
+	bool runs;	  /* it has said so */
 	struct open_question *first;
 	unsigned int depth;
 	bool stale; /* questions behind the first were taken back: it ends with that */
@@ -106,7 +113,7 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	o->on_answer = on_answer;
 	o->arg = arg;
 	for (size_t i = 0; i < OPENHELPERS; i++)
-		o->helpers[i].socket = -1;
+		o->helpers[i].socket = o->helpers[i].stat = -1;
 	err = openhelpers_new(&o->processes);
 	if (err) {
 		free(o);
@@ -252,6 +259,23 @@ static void ask_again(struct opener *o, struct open_question *q)
 		answer_error(o, q, -ENOMEM);
 }
 
+/* Its first question begins now. */
+static void helper_begin(struct open_helper *h, uint64_t now)
+{
+	h->since = h->looked = now;
+	h->starved = 0;
+}
+
+static void helper_close(struct open_helper *h)
+{
+	if (h->socket >= 0)
+		close(h->socket);
+	if (h->stat >= 0)
+		close(h->stat);
+	h->socket = h->stat = -1;
+	h->runs = false;
+}
+
 /*
  * Its first question is given up if it has timed out or ended several helpers; the others are asked
  * again.
@@ -260,8 +284,7 @@ static void helper_lose(struct opener *o, struct open_helper *h, int err, uint64
 {
 	struct open_question *first = NULL;
 
-	close(h->socket);
-	h->socket = -1;
+	helper_close(h);
 	h->since = now;
 	h->depth = 0;
 	h->stale = false;
@@ -283,6 +306,12 @@ static bool helper_receive(struct opener *o, struct open_helper *h, uint64_t now
 
 	if (n == -EAGAIN)
 		return false;
+	if (n == OPENHELPER_HELLO && !h->runs) {
+		h->runs = true;
+		h->stat = fd;
+		helper_begin(h, now);
+		return true;
+	}
 	if (n < (ssize_t)offsetof(struct open_answer, loads) || !h->first ||
 	    o->answer.id != h->first->opening.id) {
 		if (fd >= 0)
@@ -293,7 +322,7 @@ static bool helper_receive(struct opener *o, struct open_helper *h, uint64_t now
 	if (!o->answer.err && fd < 0 && h->first->request.kind != OPEN_RUNTIME)
 		o->answer.err = -EMFILE; /* no descriptor was free in this process */
 	h->depth--;
-	h->since = now;
+	helper_begin(h, now);
 	answer_question(o, take_first(&h->first), &o->answer, fd);
 	if (!h->stale)
 		return true;
@@ -336,7 +365,7 @@ static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t
 	if (send(h->socket, &q->request, open_request_bytes(&q->request), MSG_NOSIGNAL) < 0)
 		return false;
 	if (!h->depth++)
-		h->since = now;
+		helper_begin(h, now);
 	DL_APPEND(h->first, q);
 	return true;
 }
@@ -381,6 +410,26 @@ static void helper_take_back(struct opener *o, struct open_helper *h)
 	h->stale = true;
 }
 
+/*
+ * A file keeps a helper waiting, but a busy machine keeps it from running: that time does not
+ * count. Nor does the time until it runs at all.
+ */
+static void helper_look(struct open_helper *h, uint64_t now)
+{
+	if (!h->depth || now < h->looked + LOOK_NS)
+		return;
+	if (!h->runs || (h->stat >= 0 && procstat_state(h->stat) == 'R'))
+		h->starved += now - h->looked;
+	if (h->starved > STARVED_MAX_NS)
+		h->starved = STARVED_MAX_NS;
+	h->looked = now;
+}
+
+static bool helper_is_late(const struct open_helper *h, uint64_t time, uint64_t now)
+{
+	return h->since + h->starved + time <= now;
+}
+
 static uint64_t answer_time(const struct opener *o)
 {
 	bool crowded = o->turn != NULL;
@@ -397,7 +446,8 @@ void opener_turn(struct opener *o, uint64_t now)
 
 		while (h->socket >= 0 && helper_receive(o, h, now))
 			;
-		if (h->depth > 1 && h->since + BEHIND_NS <= now)
+		helper_look(h, now);
+		if (h->depth > 1 && helper_is_late(h, BEHIND_NS, now))
 			helper_take_back(o, h);
 	}
 	while (send_next(o, now))
@@ -405,7 +455,7 @@ void opener_turn(struct opener *o, uint64_t now)
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
 		struct open_helper *h = &o->helpers[i];
 
-		if (h->depth && h->since + answer_time(o) <= now) {
+		if (h->depth && helper_is_late(h, answer_time(o), now)) {
 			openhelpers_kill(&o->processes, i);
 			helper_lose(o, h, -ETIMEDOUT, now);
 		}
@@ -438,8 +488,7 @@ void opener_free(struct opener *o)
 	for (size_t i = 0; i < OPENHELPERS; i++) {
 		struct open_helper *h = &o->helpers[i];
 
-		if (h->socket >= 0)
-			close(h->socket);
+		helper_close(h);
 		while (h->first)
 			question_free(o, take_first(&h->first));
 	}

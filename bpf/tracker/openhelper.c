@@ -78,6 +78,17 @@ ssize_t openhelper_receive(int socket, void *to, size_t room, int *fd)
 
 /* --- in the processes forked ----------------------------------------------------------------- */
 
+static void say_hello(int socket)
+{
+	const char hello[OPENHELPER_HELLO] = "";
+	const int stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (send_with(socket, hello, sizeof(hello), stat))
+		_exit(1);
+	if (stat >= 0)
+		close(stat);
+}
+
 static void __attribute__((noreturn)) helper(int socket, uint64_t root_dev)
 {
 	static struct open_request request;
@@ -86,6 +97,7 @@ static void __attribute__((noreturn)) helper(int socket, uint64_t root_dev)
 	ssize_t n;
 	int fd;
 
+	say_hello(socket);
 	for (;;) {
 		n = TEMP_FAILURE_RETRY(recv(socket, &request, sizeof(request), 0));
 		if (n <= (ssize_t)offsetof(struct open_request, name))

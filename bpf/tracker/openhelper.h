@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #define OPENHELPERS	    4u
+#define OPENHELPER_HELLO    1	/* shorter than an answer */
 #define OPENHELPER_LEFT_MAX 16u /* killed but not gone; then none is started any more */
 
 struct openhelpers {
@@ -25,7 +26,9 @@ int openhelpers_new(struct openhelpers *h);
 void openhelpers_free(struct openhelpers *h);
 /*
  * Starts number i. Returns the socket for requests, SOCK_SEQPACKET and non-blocking, the caller's
- * own, whose end of file means that the helper is gone; or -errno.
+ * own, whose end of file means that the helper is gone; or -errno. The first message, of
+ * OPENHELPER_HELLO bytes, comes when the helper runs, with its /proc/PID/stat if that can be
+ * opened.
  */
 int openhelpers_start(struct openhelpers *h, unsigned int i);
 void openhelpers_kill(struct openhelpers *h, unsigned int i);

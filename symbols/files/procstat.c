@@ -47,6 +47,17 @@ int procstat_read(pid_t pid, struct procstat *s)
 	return 0;
 }
 
+char procstat_state(int stat)
+{
+	char text[128];
+	ssize_t n = pread(stat, text, sizeof(text) - 1, 0);
+	const char *end;
+
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] ? end[2] : '\0';
+}
+
 bool procstat_uid(pid_t pid, uid_t *uid)
 {
 	char path[32];

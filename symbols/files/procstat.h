@@ -25,6 +25,8 @@ struct procstat {
  * time. -errno.
  */
 int procstat_read(pid_t pid, struct procstat *s);
+/* The letter of its state; stat: /proc/PID/stat, open. 0: the process is gone. */
+char procstat_state(int stat);
 /* The effective user; false: the process is gone. */
 bool procstat_uid(pid_t pid, uid_t *uid);
 

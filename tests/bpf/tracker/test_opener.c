@@ -7,9 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -115,8 +117,15 @@ static int parent_of(int pid)
 	return procstat_read(pid, &s) || s.zombie ? 0 : s.ppid;
 }
 
-/* A signal to processes whose parent's parent this one is. */
-static unsigned int signal_some(int number, unsigned int most)
+static bool is_in_state(int pid, char state)
+{
+	struct procstat s;
+
+	return !procstat_read(pid, &s) && s.state == state;
+}
+
+/* For processes whose parent's parent this one is. Returns how many. */
+static unsigned int each_helper(bool (*does)(int pid, int arg), int arg, unsigned int most)
 {
 	struct dirent *e;
 	DIR *dir = opendir("/proc");
@@ -126,11 +135,26 @@ static unsigned int signal_some(int number, unsigned int most)
 	while (n < most && (e = readdir(dir))) {
 		int pid = atoi(e->d_name), parent = pid ? parent_of(pid) : 0;
 
-		if (parent > 1 && parent_of(parent) == getpid() && !kill(pid, number))
+		if (parent > 1 && parent_of(parent) == getpid() && does(pid, arg))
 			n++;
 	}
 	closedir(dir);
 	return n;
+}
+
+/* Those that are to stop have stopped then. */
+static bool signal_one(int pid, int number)
+{
+	if (kill(pid, number))
+		return false;
+	if (number == SIGSTOP)
+		WAIT(is_in_state(pid, 'T'));
+	return true;
+}
+
+static unsigned int signal_some(int number, unsigned int most)
+{
+	return each_helper(signal_one, number, most);
 }
 
 static unsigned int signal_helpers(int number)
@@ -206,6 +230,75 @@ static void test_silent(void **state)
 	world_free(w);
 }
 
+static bool use_cpu(int pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(pid, sizeof(set), &set);
+}
+
+/* The first and the last CPU that this process may use. */
+static void two_cpus(int cpus[2])
+{
+	cpu_set_t set;
+
+	cpus[0] = cpus[1] = -1;
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &set))
+			continue;
+		cpus[0] = cpus[0] < 0 ? i : cpus[0];
+		cpus[1] = i;
+	}
+}
+
+/* A process that leaves nothing of that CPU to others, for half a second at most. */
+static pid_t take_cpu(int cpu)
+{
+	const struct sched_param first = {.sched_priority = 1};
+	uint64_t until;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	if (!use_cpu(0, cpu) || sched_setscheduler(0, SCHED_FIFO, &first))
+		_exit(1);
+	for (until = clock_now() + SECOND / 2; clock_now() < until;)
+		;
+	_exit(0);
+}
+
+/* A helper that wants to run, but may not, is not given up: its file may well answer. */
+static void test_starved(void **state)
+{
+	struct world *w = world_new();
+	int cpus[2], status;
+	pid_t busy;
+
+	(void)state;
+	two_cpus(cpus);
+	if (cpus[0] == cpus[1])
+		skip();
+	ask(w, "text0", 0, false);
+	wait_for(w, 1);
+	assert_true(use_cpu(0, cpus[0]));
+	assert_int_equal(each_helper(use_cpu, cpus[1], 1), 1);
+	busy = take_cpu(cpus[1]);
+	WAIT(sched_getscheduler(busy) == SCHED_FIFO && is_in_state(busy, 'R'));
+	ask(w, "text1", 0, false);
+	for (w->passed = 0; w->passed < 20 * SECOND; w->passed += SECOND)
+		turn(w);
+	assert_int_equal(w->answers, 1); /* it has not run */
+	wait_for(w, 2);
+	assert_int_equal(w->last.err, 0);
+	assert_int_equal(waitpid(busy, &status, 0), busy);
+	assert_int_equal(status, 0);
+	world_free(w);
+}
+
 /* All helpers run, none has a question, and none answers the next one. */
 static void stop_all(struct world *w)
 {
@@ -221,7 +314,7 @@ static void stop_all(struct world *w)
 static void test_behind(void **state)
 {
 	struct world *w = world_new();
-	size_t fds = count_fds(); /* each helper that runs has one */
+	size_t fds = count_fds(); /* each helper that runs has two */
 
 	(void)state;
 	stop_all(w);
@@ -239,11 +332,11 @@ static void test_behind(void **state)
 	assert_int_equal(signal_helpers(SIGCONT), OPENHELPERS);
 	wait_for(w, 3 * OPENHELPERS);
 	assert_int_equal(w->last.err, 0);
-	assert_int_equal(count_fds(), fds + 1);
+	assert_int_equal(count_fds(), fds + 2);
 	for (unsigned int i = 0; i < OPENHELPERS; i++)
 		ask(w, "text1", 0, true);
 	turn(w);
-	assert_int_equal(count_fds(), fds + OPENHELPERS);
+	assert_int_equal(count_fds(), fds + OPENHELPERS + 1);
 	wait_for(w, 4 * OPENHELPERS);
 	assert_int_equal(w->last.err, 0);
 	world_free(w);
@@ -359,7 +452,7 @@ int main(void)
 		cmocka_unit_test(test_silent),	cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_crowded), cmocka_unit_test(test_users),
 		cmocka_unit_test(test_crash),	cmocka_unit_test(test_end),
-		cmocka_unit_test(test_reaped),
+		cmocka_unit_test(test_reaped),	cmocka_unit_test(test_starved),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
