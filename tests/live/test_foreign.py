@@ -57,6 +57,8 @@ RUST_CHAIN = RUST + (r"rust::one;rust::two(::<[^;]+)?;(core::[^;]+;)?"
                      r"<rust::Square as rust::Shape>::area;rust::spin")
 RUST_DROP = RUST + STD + (r"rust::falls;(core::ptr::drop_in_place[^;]*;)?"
                           r"<rust::Guard as core::ops::drop::Drop>::drop;rust::spin")
+# An inner function of the vDSO has no name.
+VDSO = r"(;__vdso[^;]+(;\[vdso\]\+0x[0-9a-f]+)?)?"
 GO = r"runtime\.goexit(\.abi0)?;(main\.main\.[^;]+;)?main\.worker"
 GO_CHAIN = GO + r";main\.one;main\.two;main\.three;main\."
 GO_PANIC = GO + (r";main\.faulty;runtime\.sigpanic;(runtime\.panicmem[^;]*;)?runtime\.gopanic;"
@@ -67,15 +69,13 @@ GO_SIGNAL = GO + (r";main\.signals(;[\w/]*syscall\.[^;]+)*"
 # thread's start, where the goroutine was left for good, or in the goroutine that called systemstack.
 GO_ROOT = r"runtime\.(goexit|clone|mstart|rt0_go|mcall|morestack)(\.abi0)?"
 # Up to Go 1.20 systemstack hides its caller, and the walk ends there if that has none.
-GO_HIDDEN = r"\[[^;]+\];runtime\.systemstack(\.abi0)?;runtime\.gcBgMarkWorker\.[^;]+(;runtime\.[^;]+)*"
+GO_HIDDEN = r"\[[^;]+\];runtime\.systemstack(\.abi0)?;runtime\.gcBgMarkWorker\.[^;]+(;runtime\.[^;]+)*" + VDSO
 # gogo has left the scheduler's stack, and no rule finds the goroutine that it is about to continue.
 GO_RESUME = r"\[rule not supported\];gogo"
 # Otherwise the walk is a guess.
 GO_GUESS = r"(\[guessed\];(?=(.*;)?runtime\.systemstack))?"
-GO_RUNTIME = (GO_GUESS + f"({GO}" + r";main\.churn|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*|" +
+GO_RUNTIME = (GO_GUESS + f"({GO}" + r";main\.churn|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*" + VDSO + "|" +
               GO_HIDDEN + "|" + GO_RESUME)
-# An inner function of the vDSO has no name.
-VDSO = r"(;__vdso[^;]+(;\[vdso\]\+0x[0-9a-f]+)?)?"
 # The runtime asks for the time on the system stack; the way there and back is on this one.
 GO_CLOCK = GO + r";main\.watch(;time\.[^;]+|;runtime\.(time_now|nanotime|walltime)[^;]*)*" + VDSO
 # The runtime's own threads: one reads the clock all the time, however little CPU the worker gets.
@@ -83,7 +83,7 @@ GO_THREAD = r"runtime\.clone(\.abi0)?;runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*
 GO_START = r"\[[^;]+\];runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 # A function's first instructions yield to the scheduler every 10 ms, also where no signal may
 # interrupt the worker: on the runtime's stack, from which no CFI leads back.
-GO_YIELD = GO_START + r"|(\[[^;]+\];)?runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*"
+GO_YIELD = GO_START + r"|(\[[^;]+\];)?runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 # The kernel is about to put a signal's frame on the stack, or to remove it: the stack pointer belongs
 # to the one side, the pc to the other.
 GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*syscall\.Syscall6)"
@@ -95,7 +95,7 @@ CGO_CALL = (GO + r";main\.one;main\.two;main\._Cfunc_{0}(\.abi0)?;runtime\.cgoca
 CGO_BACK = CGO_CALL.format("c_through") + (
     r"c_again;goBack;crosscall2;runtime\.cgocallback(\.abi0)?(;runtime\.cgocallbackg1?(\.abi0)?)+;"
     r"_cgoexp_\w+_goBack(;main\.goBack)?;main\.framed")
-CGO_COLLECT = (GO_GUESS + f"({GO}" + r";main\.collect|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*|" +
+CGO_COLLECT = (GO_GUESS + f"({GO}" + r";main\.collect|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*" + VDSO + "|" +
                GO_HIDDEN + "|" + GO_RESUME)
 # The runtime's own threads: C code without CFI starts them.
 CGO_THREAD = (r"(\[[^;]+\]|(clone3?|{0});start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
