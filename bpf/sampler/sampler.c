@@ -10,12 +10,10 @@
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -23,34 +21,23 @@
 
 #include "bpf/sampler/events.h"
 #include "bpf/sampler/kmodules.h"
-#include "bpf/sampler/objects.h"
-#include "bpf/sampler/pidns.h"
-#include "bpf/sampler/refusal.h"
+#include "bpf/sampler/loader.h"
 #include "bpf/sampler/shardmaps.h"
 #include "bpf/sampler/sizes.h"
-#include "bpf/sampler/vma.h"
 #include "bpf/sampler/waits.h"
-#include "symbols/files/kernelclock.h"
-
-#define WAIT_SHARE 100 /* of a CPU, 1 / this: what taking stacks of waits may cost */
 
 struct sampler {
 	struct sampler_options options;
-	struct profiler_config config;
 	struct map_sizes sizes;
-	struct bpf_object *object;
-	struct bpf_program *program;
+	struct profiler_programs programs;
 	struct events *events;
 	struct sampler_ticks ticks; /* of earlier events */
 	struct ring_buffer *ring;
 	int stats_fd, control_fd, targets_fd, procs_fd, files_fd, counts_fd;
 	int runtimes_fd, runtime_counts_fd;
 	int possible_cpus;
-	bool knows_starts;    /* the program can compare start times */
-	unsigned int refused; /* by the kernel: a bit for each enum runtime */
 
 	struct sampler_memory memory;
-	bool checks_lists;
 	uint32_t event; /* number of the present one */
 	struct seen_set *seen;
 
@@ -96,7 +83,7 @@ static int on_record(void *arg, void *data, size_t size)
 
 static int map_fd(struct sampler *s, const char *name)
 {
-	return bpf_object__find_map_fd_by_name(s->object, name);
+	return bpf_object__find_map_fd_by_name(s->programs.object, name);
 }
 
 static void *map_memory(struct sampler *s, const char *name, size_t size)
@@ -106,187 +93,11 @@ static void *map_memory(struct sampler *s, const char *name, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* A random key for this run. Reads of up to 256 bytes are complete (getrandom(2)). */
-static int stackhash_draw(__u64 key[STACKHASH_KEYS])
-{
-	if (getrandom(key, STACKHASH_KEYS * sizeof(*key), 0) < 0)
-		return -errno;
-	key[STACKHASH_FACTOR_A] |= 1;
-	key[STACKHASH_FACTOR_B] |= 1;
-	return 0;
-}
-
-/* Sets the knobs, which are constants to the verifier. */
-static int set_config(struct sampler *s, char *error, size_t error_size)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(s->object, ".rodata");
-	struct profiler_config config = {
-		.no_kernel = s->options.no_kernel,
-		.no_user = s->options.no_user,
-		.capture = s->options.capture,
-		.thread_size = 16384,
-		.seen_mask = s->sizes.seen_sets - 1,
-		.ring_wake = s->sizes.ring / 4,
-		.unfollowed = (__u32)s->options.unfollowed,
-		.wait_share = WAIT_SHARE,
-	};
-	const void *value;
-	uint64_t offset;
-	struct bpf_map *m;
-	struct pidns ns;
-	size_t size = 0;
-	int err = pidns_read(&ns, error, error_size);
-
-	if (!err)
-		err = stackhash_draw(config.hash_key);
-	if (err)
-		return err;
-	if (ns.inode)
-		config.unfollowed = 0; /* the number is another one there */
-	config.pidns_inode = ns.inode;
-	config.pidns_level = ns.level;
-	s->knows_starts = kernelclock_boottime_offset(&offset) &&
-			  sysconf(_SC_CLK_TCK) == 1000000000 / CLOCK_TICK_NS;
-	config.boottime_offset = offset;
-	bpf_object__for_each_map(m, s->object)
-	{
-		if (strstr(bpf_map__name(m), ".rodata"))
-			map = m;
-	}
-	config.has_task_regs = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
-						       BPF_FUNC_task_pt_regs, NULL) == 1 &&
-			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
-						       BPF_FUNC_get_current_task_btf, NULL) == 1;
-	config.checks_lists = s->checks_lists;
-	waits_calls(config.calls);
-	value = map ? bpf_map__initial_value(map, &size) : NULL;
-	/* It contains only the knobs. */
-	if (!value || size != sizeof(config))
-		return -EINVAL;
-	s->config = config;
-	return bpf_map__set_initial_value(map, &config, sizeof(config));
-}
-
-static int set_sizes(struct sampler *s)
-{
-	const struct {
-		const char *name;
-		uint32_t size;
-	} maps[] = {
-		{"shards", s->options.shards_max},   {"stacks", s->sizes.ring},
-		{"seen_stacks", s->sizes.seen_sets}, {"procs", s->sizes.procs},
-		{"targets", s->sizes.procs},	     {"files", s->checks_lists ? FILES_MAX : 1},
-	};
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
-		err = bpf_map__set_max_entries(
-			bpf_object__find_map_by_name(s->object, maps[i].name), maps[i].size);
-	return err;
-}
-
-/* The programs of the runtimes: on_sample calls them by number. */
-static const char *const runtime_names[RUNTIME_COUNT] = {
-	[RUNTIME_PYTHON] = "on_python", [RUNTIME_PHP] = "on_php", [RUNTIME_PERL] = "on_perl",
-	[RUNTIME_RUBY] = "on_ruby",	[RUNTIME_V8] = "on_v8",
-};
-
-/* Opens and loads the object, without the programs of these runtimes, one bit each. */
-static int load_object(struct sampler *s, unsigned int without, char *error, size_t size)
-{
-	int err;
-
-	bpf_object__close(s->object);
-	s->refused = without;
-	s->object = objects_profiler();
-	if (!s->object) {
-		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
-		return -EINVAL;
-	}
-	for (unsigned int i = 0; i < RUNTIME_COUNT; i++)
-		if (runtime_names[i] && without >> i & 1)
-			bpf_program__set_autoload(
-				bpf_object__find_program_by_name(s->object, runtime_names[i]),
-				false);
-	err = set_sizes(s);
-	if (!err)
-		err = set_config(s, error, size);
-	return err ? err : bpf_object__load(s->object);
-}
-
-/* By the verifier, which does not like a program. */
-static bool is_refused(int err)
-{
-	return err == -EINVAL || err == -EACCES || err == -E2BIG || err == -ENOTSUP;
-}
-
-/* A kernel that refuses the program of a runtime still samples all other frames. */
-static int load_without(struct sampler *s, char *error, size_t size)
-{
-	const unsigned int all = (1u << RUNTIME_COUNT) - 1;
-	int err = -EINVAL;
-
-	for (unsigned int i = 0; i < RUNTIME_COUNT && err; i++)
-		if (runtime_names[i])
-			err = load_object(s, 1u << i, error, size);
-	return err ? load_object(s, all, error, size) : 0;
-}
-
-static int load_programs(struct sampler *s, char *error, size_t size)
-{
-	char remedy[256];
-	sigset_t all, old;
-	int err;
-
-	/*
-	 * A signal makes the verifier start over, again and again with a timer. The probes of
-	 * set_config load programs, too, and would take the failure for a missing helper.
-	 */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	s->checks_lists = vma_can_be_found();
-	err = load_object(s, 0, error, size);
-	if (is_refused(err) && !error[0])
-		err = load_without(s, error, size);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (err && error[0])
-		return err;
-	if (err) {
-		refusal_of(REFUSAL_BPF, err, remedy, sizeof(remedy));
-		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),
-			 *remedy ? remedy
-			 : err == -ENOENT || err == -ESRCH
-				 ? "; the kernel needs BTF (/sys/kernel/btf/vmlinux)"
-				 : "; `stacktop --check` says what this kernel lacks");
-		return err;
-	}
-	s->program = bpf_object__find_program_by_name(s->object, "on_sample");
-	return s->program ? 0 : -ENOENT;
-}
-
 static int set_counts(struct sampler *s, unsigned int inner)
 {
 	__u32 zero = 0;
 
 	return bpf_map_update_elem(s->counts_fd, &zero, &s->inner_fds[inner], BPF_ANY) ? -errno : 0;
-}
-
-static int set_programs(struct sampler *s)
-{
-	const int map = map_fd(s, "runtime_programs");
-
-	for (__u32 i = 0; i < RUNTIME_COUNT; i++) {
-		const struct bpf_program *program =
-			runtime_names[i]
-				? bpf_object__find_program_by_name(s->object, runtime_names[i])
-				: NULL;
-		const int fd = program ? bpf_program__fd(program) : -1;
-
-		if (fd >= 0 && bpf_map_update_elem(map, &i, &fd, BPF_ANY))
-			return -errno;
-	}
-	return 0;
 }
 
 static int open_maps(struct sampler *s)
@@ -325,8 +136,6 @@ static int open_maps(struct sampler *s)
 	s->ring = ring_buffer__new(map_fd(s, "stacks"), on_record, s, NULL);
 	if (!s->ring)
 		return -errno;
-	if (set_programs(s))
-		return -errno;
 	return set_counts(s, 0);
 }
 
@@ -356,17 +165,17 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	s->counts = calloc(s->sizes.counts, sizeof(*s->counts));
 	if (!s->keys || !s->values || !s->counts || s->possible_cpus < 1)
 		goto fail;
-	err = load_programs(s, error, size);
+	err = programs_load(&s->programs, &s->options, &s->sizes, error, size);
 	if (!err)
 		err = open_maps(s);
 	if (!err)
 		err = kmodules_new(&s->modules);
-	if (!err && kmodules_attach(s->modules, s->object)) {
+	if (!err && kmodules_attach(s->modules, s->programs.object)) {
 		kmodules_free(s->modules);
 		s->modules = NULL;
 	}
 	if (!err)
-		err = events_new(&s->options, s->program, s->stats_fd, &s->events);
+		err = events_new(&s->options, s->programs.on_sample, s->stats_fd, &s->events);
 	if (err)
 		goto fail;
 	*out = s;
@@ -443,8 +252,8 @@ int sampler_follow_waits(struct sampler *s, uint64_t least, uint64_t wake, char 
 		snprintf(error, size, "cannot follow waits of threads: %s", strerror(-err));
 	if (err || s->waits)
 		return err;
-	return waits_new(s->object, &s->config, &s->options, s->sizes.threads, &s->waits, error,
-			 size);
+	return waits_new(s->programs.object, &s->programs.config, &s->options, s->sizes.threads,
+			 &s->waits, error, size);
 }
 
 void sampler_leave_waits(struct sampler *s)
@@ -499,7 +308,7 @@ int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *erro
 	sampler_ticks(s, &ticks);
 	s->options.type = type;
 	s->options.config = config;
-	err = events_new(&s->options, s->program, s->stats_fd, &events);
+	err = events_new(&s->options, s->programs.on_sample, s->stats_fd, &events);
 	if (err)
 		snprintf(error, size, "cannot change the event: %s", strerror(-err));
 	else if (!(err = set_event(s)))
@@ -543,7 +352,7 @@ void sampler_free(struct sampler *s)
 	for (i = 0; i < 2; i++)
 		if (s->inner_fds[i] >= 0)
 			close(s->inner_fds[i]);
-	bpf_object__close(s->object);
+	programs_free(&s->programs);
 	pthread_mutex_destroy(&s->control_lock);
 	pthread_mutex_destroy(&s->swap_lock);
 	free(s->keys);
@@ -557,10 +366,12 @@ size_t sampler_refused(const struct sampler *s, char *to, size_t size)
 	size_t at = 0;
 
 	to[0] = '\0';
-	for (unsigned int i = 0; i < RUNTIME_COUNT; i++)
-		if (runtime_names[i] && s->refused >> i & 1 && at < size)
-			at += (size_t)snprintf(to + at, size - at, "%s%s", at ? ", " : "",
-					       runtime_names[i]);
+	for (unsigned int i = 0; i < RUNTIME_COUNT && at < size; i++) {
+		const char *name = programs_refused(&s->programs, (enum runtime)i);
+
+		if (name)
+			at += (size_t)snprintf(to + at, size - at, "%s%s", at ? ", " : "", name);
+	}
 	return at;
 }
 
@@ -625,7 +436,7 @@ void sampler_drop_file(struct sampler *s, const struct file_key *key)
 int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)
 {
 	__u32 key = pid;
-	__u64 value = s->knows_starts ? start : 0;
+	__u64 value = s->programs.knows_starts ? start : 0;
 
 	if (on)
 		return bpf_map_update_elem(s->targets_fd, &key, &value, BPF_ANY) ? -errno : 0;
@@ -684,7 +495,7 @@ const struct sampler_memory *sampler_memory(const struct sampler *s)
 
 bool sampler_checks_lists(const struct sampler *s)
 {
-	return s->checks_lists;
+	return s->programs.checks_lists;
 }
 
 struct shardmaps *sampler_shards(struct sampler *s)
@@ -792,7 +603,7 @@ int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)
 	struct bpf_prog_info info = {0};
 	__u32 size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(s->program), &info, &size))
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(s->programs.on_sample), &info, &size))
 		return -errno;
 	*ns = info.run_time_ns;
 	*runs = info.run_cnt;

@@ -3,7 +3,8 @@
  * The sampling program on the running kernel: who is sampled, and that no sample is lost. That is
  * bookkeeping: all that the program took is in a count that was drained, or in a counter that says
  * why it is not. time limit: 300 s
- * Covers: bpf/sampler/sampler.c bpf/prog/profiler.bpf.c bpf/prog/maps.bpf.h bpf/sampler/events.c
+ * Covers: bpf/sampler/sampler.c bpf/sampler/loader.c bpf/prog/profiler.bpf.c bpf/prog/maps.bpf.h
+ * bpf/sampler/events.c
  */
 #include <dirent.h>
 #include <inttypes.h>
