@@ -9,7 +9,8 @@
 #include "symbols/runtime/perl_file.h"
 #include "tests/symbols/runtime/interpreter.h"
 
-#define TRIES 2000
+#define TRIES  2000
+#define ENOUGH (TRIES / 4)
 #define SCRIPT                                                                                     \
 	"package K; sub m { main::a(2) } package main; "                                           \
 	"sub a { my $n = shift; return $n ? a($n - 1) : eval { c() } } "                           \
@@ -54,13 +55,13 @@ static int stop(void **state)
 	return 0;
 }
 
-/* How often the layout agrees, of so many tries. */
-static int agrees(const struct perl_layout *l, int tries)
+/* How often the layout agrees, at most `enough` times, of so many tries. */
+static int agrees(const struct perl_layout *l, int tries, int enough)
 {
 	const char *why;
 	int n = 0;
 
-	for (int i = 0; i < tries; i++) {
+	for (int i = 0; i < tries && n < enough; i++) {
 		n += !perl_check(l, found.first + perl.bias, interpreter_read, &perl, &why);
 		usleep(20);
 	}
@@ -79,9 +80,10 @@ static void it_agrees_with_a_process(void **state)
 		skip();
 	}
 	assert_true(found.key && found.first && found.eval[0][1] > found.eval[0][0]);
-	n = agrees(&found.layout, TRIES);
-	print_message("%s: version %x, %d of %d\n", perl.path, found.layout.version, n, TRIES);
-	assert_true(n > TRIES / 4);
+	/* It may stand still where it does not agree for as long as it has no CPU. */
+	n = agrees(&found.layout, 20 * TRIES, ENOUGH);
+	print_message("%s: version %x, agreed %d times\n", perl.path, found.layout.version, n);
+	assert_int_equal(n, ENOUGH);
 }
 
 /* Each member, moved by what is near: no try may agree. */
@@ -102,7 +104,7 @@ static void no_other_layout_does(void **state)
 			if ((int)*member + moves[k] < 0)
 				continue;
 			*member += moves[k];
-			got = agrees(&wrong, TRIES / 10);
+			got = agrees(&wrong, TRIES / 10, 1);
 			if (got)
 				print_message("member %zu %+d: %d\n", i, moves[k], got);
 			assert_int_equal(got, 0);
