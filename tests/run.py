@@ -66,7 +66,7 @@ BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_in
           "bpf/tracker/test_idlefile", "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps",
           "bpf/sampler/test_sizes", "bpf/tracker/test_selector",
           "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_hung",
-          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_offcpu.", "live/test_options",
+          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_options",
           "live/test_random_keys", "live/test_rights", "live/test_sanitizers", "live/test_screenshot",
           "live/test_session", "live/test_unmount", "tui/app/test_pty")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")

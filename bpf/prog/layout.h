@@ -263,7 +263,7 @@ struct thread_entry {
 	/* Who woke it, who woke that one, and so on. */
 	struct waker wakers[WAKERS_MAX];
 	__u64 cost;    /* ns that taking the stacks took, within the wait */
-	__u32 thinned; /* waits whose stacks were not taken, only ever growing */
+	__u32 thinned; /* waits that were thinned out, or stand for such, only ever growing */
 	__u32 seq_end;
 };
 

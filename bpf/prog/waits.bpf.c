@@ -188,12 +188,11 @@ static __always_inline void thread_out(struct task_struct *task, int preempted, 
 	t->limit = b->limit;
 	draw = (__u64)scale * bpf_get_prandom_u32() >> 32;
 	t->scale = draw ? 0 : scale;
-	if (draw) {
-		t->thinned++;
+	t->thinned += scale > 1;
+	if (draw)
 		ws->thinned++;
-	} else {
+	else
 		b->wanted = key;
-	}
 	entry_close(t);
 }
 

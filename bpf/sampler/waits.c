@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -26,6 +27,9 @@
 
 #define BATCH	   256u
 #define READ_TRIES 1000 /* of an entry that is being written; each takes less than a us */
+#define LATE_MAX   64u	/* entries whose CPU a hypervisor has taken meanwhile ... */
+#define LATE_TRIES 50	/* ... and tries of them, a turn apart: 10 ms in all */
+#define LATE_TURN  200000l
 
 static const char *const hooks[] = {"on_switch", "on_waking", "on_wakeup_new"};
 
@@ -47,6 +51,8 @@ struct waits {
 	struct thread_entry entries[BATCH];
 	struct taken *taken;
 	size_t ntaken, taken_room;
+	uint64_t late[LATE_MAX]; /* keys of those that are still being written */
+	size_t nlate;
 };
 
 /* --- system calls ---------------------------------------------------------------------------- */
@@ -322,6 +328,33 @@ static int keep(struct waits *w, const uint64_t *key, const struct thread_entry 
 	return 0;
 }
 
+/*
+ * Those that could not be read are tried again when the others were: what does not run in the
+ * middle of writing needs some time to go on.
+ */
+static int read_late(struct waits *w)
+{
+	const struct timespec turn = {.tv_nsec = LATE_TURN};
+	struct thread_entry t;
+	int kept = 0;
+
+	for (int i = 0; i < LATE_TRIES && w->nlate; i++) {
+		const size_t n = w->nlate;
+
+		nanosleep(&turn, NULL);
+		w->nlate = 0;
+		for (size_t k = 0; k < n && !kept; k++) {
+			if (bpf_map_lookup_elem(w->threads, &w->late[k], &t))
+				continue; /* it is gone */
+			if (is_whole(&t))
+				kept = keep(w, &w->late[k], &t);
+			else
+				w->late[w->nlate++] = w->late[k];
+		}
+	}
+	return kept;
+}
+
 int waits_take(struct waits *w)
 {
 	uint64_t batch = 0;
@@ -329,7 +362,7 @@ int waits_take(struct waits *w)
 	int err, kept = 0;
 	__u32 n;
 
-	w->ntaken = 0;
+	w->ntaken = w->nlate = 0;
 	do {
 		n = BATCH;
 		err = bpf_map_lookup_batch(w->threads, in, &batch, w->keys, w->entries, &n, NULL)
@@ -337,12 +370,15 @@ int waits_take(struct waits *w)
 			      : 0;
 		if (err && err != -ENOENT) /* -ENOSPC: a bucket with more, which none has */
 			return err;
-		for (__u32 i = 0; i < n && !kept; i++)
+		for (__u32 i = 0; i < n && !kept; i++) {
 			if (is_whole(&w->entries[i]) || read_again(w, &w->keys[i], &w->entries[i]))
 				kept = keep(w, &w->keys[i], &w->entries[i]);
+			else if (w->nlate < LATE_MAX)
+				w->late[w->nlate++] = w->keys[i];
+		}
 		in = &batch;
 	} while (!err && !kept);
-	return kept;
+	return kept ? kept : read_late(w);
 }
 
 void waits_threads(struct waits *w,

@@ -313,15 +313,15 @@ static int collect(struct collector *c, bool last)
 	if (last)
 		sampler_stop(c->sampler);
 	health.time = source_now();
-	until = names_until(c, health.time, last);
-	snprintf(health.event, sizeof(health.event), "%s", c->sampled->name);
-	health.clock = clock_at(health.time);
-	if (until)
-		resolver_wait_until(c->resolver, until);
-	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
 	/* At once: naming new stacks may take seconds. */
+	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
 	accounting_read(&c->books, c->sampler);
 	nuse = cputimes_use(&c->cputimes, c->sampler, c->use);
+	snprintf(health.event, sizeof(health.event), "%s", c->sampled->name);
+	health.clock = clock_at(health.time);
+	until = names_until(c, health.time, last);
+	if (until)
+		resolver_wait_until(c->resolver, until);
 	resolver_look(c->resolver);
 	if (!err)
 		err = make_cells(c, counts, ncounts, &health, &ncells);

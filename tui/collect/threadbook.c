@@ -2,8 +2,10 @@
 /*
  * See threadbook.h. The kernel counts a wait when it ends, as a whole. A wait that still goes on
  * when a slice ends has its part of that slice counted here, and this much is taken from it when it
- * comes (`given`, then a debt). The time of a thread by cause is exact: it is the difference of
- * sums that only grow. Waits whose stacks were thinned out are scaled to it.
+ * comes (`given`, then a debt). A wait that ends after its thread was read, and before the counts
+ * were, is counted in this slice as far as the thread's time goes, and for the rest in the next one
+ * (`late`). The time of a thread by cause is exact: it is the difference of sums that only grow.
+ * Waits whose stacks were thinned out are scaled to it.
  */
 #include "tui/collect/threadbook.h"
 
@@ -52,10 +54,11 @@ struct book_thread {
 	uint64_t total[WAIT_CAUSES]; /* ns that slices have */
 	uint32_t thinned;
 	bool ended;
-	bool scales; /* some of its waits of this slice were thinned out */
+	bool scales; /* some of its waits of this slice were thinned out, or stand for such */
 	/* Of this slice, where that counts: ns by the thread, and by its counted waits. */
 	uint64_t time[WAIT_CAUSES], counted[WAIT_CAUSES];
 	struct given given;
+	uint64_t beyond; /* ns that the wait of given has gone on after the thread was read */
 	UT_hash_handle hh;
 	bool hashed;
 };
@@ -84,6 +87,9 @@ struct threadbook {
 	uint64_t unkept; /* records for which there was no memory */
 	struct waitcells *cells;
 	struct wait_stats before;
+	/* The first nlate are of the slice before, the others of this one. */
+	struct sampler_count *late;
+	size_t nlate, nlate_new, late_room;
 };
 
 int threadbook_new(struct profile *profile, struct stackcache *stacks, struct procinfo *procs,
@@ -129,7 +135,7 @@ void threadbook_forget(struct threadbook *b)
 	HASH_ITER(hh, b->debts, d, after) {
 		debt_drop(b, d);
 	}
-	b->nended = b->nwaits = 0;
+	b->nended = b->nwaits = b->nlate = b->nlate_new = 0;
 	b->before = (struct wait_stats){0};
 }
 
@@ -140,6 +146,7 @@ void threadbook_free(struct threadbook *b)
 	threadbook_forget(b);
 	free(b->ended);
 	free(b->waits);
+	free(b->late);
 	waitcells_free(b->cells);
 	free(b);
 }
@@ -370,6 +377,7 @@ static int take_thread(struct threadbook *b, const struct thread_entry *e, bool 
 		memset(t->time, 0, sizeof(t->time));
 		memset(t->counted, 0, sizeof(t->counted));
 		t->scales = false;
+		t->beyond = 0;
 	}
 	t->round = b->round;
 	sum_times(e, b->now, ended, total);
@@ -444,44 +452,115 @@ static uint64_t debt_rest(const struct threadbook *b, const struct sampler_count
 }
 
 /*
- * First, how much is counted of each thread. A wait that went on when its thread was taken may have
- * ended before the counts were: then that is by as much more than the thread's time as the slices
- * have of this wait.
+ * A wait that went on when its thread was taken may have ended before the counts were: then that is
+ * by as much more than the thread's time as the slices have of this wait, and what is still too
+ * much is of the next slice.
  */
+static void settle_given(struct threadbook *b, struct book_thread *t)
+{
+	const unsigned int cause = t->given.key.cpu & 15;
+	uint64_t *counted = &t->counted[cause];
+
+	if (t->round != b->round || !t->given.ns || t->scales ||
+	    *counted <= t->time[cause] + t->given.ns / 2)
+		return;
+	*counted -= t->given.ns < *counted ? t->given.ns : *counted;
+	give_debt(b, &t->given);
+	if (*counted > t->time[cause]) {
+		t->beyond = *counted - t->time[cause];
+		*counted = t->time[cause];
+	}
+}
+
+/* First, how much is counted of each thread. */
 static void waits_sum(struct threadbook *b, const struct sampler_count *counts, size_t n)
 {
 	struct book_thread *t, *next;
 
+	for (size_t i = 0; i < b->nlate; i++) {
+		t = thread_of(b, &b->late[i].key);
+		if (t)
+			t->counted[b->late[i].key.cpu & 15] += b->late[i].value.weight;
+	}
 	for (size_t i = 0; i < n; i++) {
 		t = is_wait(&counts[i]) ? thread_of(b, &counts[i].key) : NULL;
 		if (t)
 			t->counted[counts[i].key.cpu & 15] += debt_rest(b, &counts[i]);
 	}
 	HASH_ITER(hh, b->threads, t, next) {
-		const unsigned int cause = t->given.key.cpu & 15;
-
-		if (t->round == b->round && t->given.ns && !t->scales &&
-		    t->counted[cause] > t->time[cause] + t->given.ns / 2)
-			give_debt(b, &t->given);
+		settle_given(b, t);
 	}
 }
 
-static int take_count(struct threadbook *b, const struct sampler_count *count)
+/* Of ns that are counted, those that fit into the thread's time of this slice. */
+static uint64_t fit(const struct threadbook *b, struct book_thread *t, const struct count_key *key,
+		    uint64_t ns)
+{
+	const enum wait_cause cause = key->cpu & 15;
+	uint64_t beyond = 0;
+
+	if (t->round != b->round)
+		return ns;
+	if (t->beyond && !memcmp(key, &t->given.key, sizeof(*key))) {
+		beyond = t->beyond < ns ? t->beyond : ns;
+		t->beyond = 0;
+	}
+	ns -= beyond;
+	if (t->counted[cause] && (t->scales || t->counted[cause] > t->time[cause]))
+		ns = (uint64_t)((double)ns * (double)t->time[cause] / (double)t->counted[cause]);
+	return ns;
+}
+
+/* Without memory it is lost. */
+static void keep_late(struct threadbook *b, const struct sampler_count *count, uint64_t ns)
+{
+	const size_t n = b->nlate + b->nlate_new;
+
+	if (ns < NS_PER_US || GROW(b->late, n, b->late_room, NOTES_MAX))
+		return;
+	b->late[n] = *count;
+	b->late[n].value.weight = ns;
+	b->late[n].value.count = 0;
+	b->nlate_new++;
+}
+
+/* all: ns that slices do not have of it; late: it is of the slice before. */
+static int take_count(struct threadbook *b, const struct sampler_count *count, uint64_t all,
+		      bool late)
 {
 	const struct count_key *key = &count->key;
-	const struct book_thread *t = thread_of(b, key);
-	const enum wait_cause cause = key->cpu & 15;
-	uint64_t ns = debt_pay(b, count);
+	struct book_thread *t = thread_of(b, key);
+	const uint64_t ns = t ? fit(b, t, key, all) : all;
 	struct waiting of = {
-		.tid = key->tid, .cause = cause, .user = key->user, .kernel = key->kernel};
-	int err;
+		.tid = key->tid, .cause = key->cpu & 15, .user = key->user, .kernel = key->kernel};
+	int err = find_proc(b, (pid_t)key->tgid, count->value.start_stack, key->exec_id,
+			    count->value.comm, &of.proc);
 
-	if (t && t->round == b->round && t->counted[cause] &&
-	    (t->scales || t->counted[cause] > t->time[cause]))
-		ns = (uint64_t)((double)ns * (double)t->time[cause] / (double)t->counted[cause]);
-	err = find_proc(b, (pid_t)key->tgid, count->value.start_stack, key->exec_id,
-			count->value.comm, &of.proc);
-	return err ? err : waitcells_wait(b->cells, &of, count->value.count, ns);
+	if (!err)
+		err = waitcells_wait(b->cells, &of, count->value.count, ns);
+	if (!err && t && !t->scales && !late && ns < all)
+		keep_late(b, count, all - ns);
+	return err;
+}
+
+static int take_counts(struct threadbook *b, const struct sampler_count *counts, size_t n)
+{
+	struct sampler_count count;
+	int err = 0;
+
+	waits_sum(b, counts, n);
+	for (size_t i = 0; i < b->nlate && !err; i++) {
+		count = b->late[i];
+		err = take_count(b, &count, count.value.weight, true);
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		if (is_wait(&counts[i]))
+			err = take_count(b, &counts[i], debt_pay(b, &counts[i]), false);
+	if (b->nlate)
+		memmove(b->late, b->late + b->nlate, b->nlate_new * sizeof(*b->late));
+	b->nlate = b->nlate_new;
+	b->nlate_new = 0;
+	return err;
 }
 
 /* Time of threads whose waits were all thinned out. */
@@ -548,10 +627,7 @@ int threadbook_take(struct threadbook *b, struct sampler *s, const struct sample
 	for (size_t i = 0; i < b->nended && !b->err; i++)
 		b->err = take_thread(b, &b->ended[i].thread, true);
 	if (!b->err)
-		waits_sum(b, counts, ncounts);
-	for (size_t i = 0; i < ncounts && !b->err; i++)
-		if (is_wait(&counts[i]))
-			b->err = take_count(b, &counts[i]);
+		b->err = take_counts(b, counts, ncounts);
 	for (size_t i = 0; i < b->nwaits && !b->err; i++)
 		b->err = take_wake(b, &b->waits[i]);
 	if (!b->err)

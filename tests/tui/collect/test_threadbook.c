@@ -347,6 +347,38 @@ static void waits_that_go_on_are_shown_once(void **state)
 	commit(f);
 }
 
+/* Threads are read, then waits are counted: what ends in between is of both slices. */
+static void waits_that_end_between_are_of_both_slices(void **state)
+{
+	struct fixture *f = *state;
+	struct thread_entry *t = thread(THREAD_LOCK, 900 * MS);
+
+	t->spent[THREAD_LOCK] = 50 * MS; /* earlier ones */
+	t->user = 1;
+	t->kernel = 2;
+	count(f, THREAD_LOCK, 3, 2, 5, 50 * MS);  /* those */
+	count(f, THREAD_LOCK, 1, 2, 1, 130 * MS); /* and this one */
+	count(f, THREAD_DISK, 3, 0, 1, 7 * MS);	  /* it has begun after that, too */
+	take(f, 1000 * MS, false);
+	ASSERT_CELLS(f, TIME(WAIT_LOCK, 150),
+		     {STACK_WAITS, WAIT_LOCK, "main;give", FUTEX "lock", 5, 50000},
+		     {STACK_WAITS, WAIT_LOCK, TAKE, FUTEX "lock", 1, 100000});
+	commit(f);
+	t = thread(THREAD_ON, 1040 * MS);
+	t->spent[THREAD_LOCK] = 180 * MS;
+	t->spent[THREAD_DISK] = 7 * MS;
+	t->spent[THREAD_ON] = 3 * MS;
+	t->sampled = 1060 * MS;
+	take(f, 1100 * MS, false);
+	ASSERT_CELLS(f, TIME(WAIT_LOCK, 30), TIME(WAIT_DISK, 7), TIME(WAIT_NONE, 63),
+		     {STACK_WAITS, WAIT_LOCK, TAKE, FUTEX "lock", 1, 30000},
+		     {STACK_WAITS, WAIT_DISK, "main;give", "disk", 1, 7000});
+	commit(f);
+	take(f, 1200 * MS, false);
+	ASSERT_CELLS(f, TIME(WAIT_NONE, 100));
+	commit(f);
+}
+
 static void short_waits_that_go_on_are_not_shown(void **state)
 {
 	struct fixture *f = *state;
@@ -568,6 +600,7 @@ int main(void)
 		BOOK_TEST(fractions_come_later),
 		BOOK_TEST(waits_have_stacks),
 		BOOK_TEST(waits_that_go_on_are_shown_once),
+		BOOK_TEST(waits_that_end_between_are_of_both_slices),
 		BOOK_TEST(short_waits_that_go_on_are_not_shown),
 		BOOK_TEST(counted_waits_stand_for_the_others),
 		BOOK_TEST(threads_have_last_words),
