@@ -58,6 +58,8 @@ for (;;) { for (let i = 0; i < 100; i++) sink = (sink + a(ks[i & 1], i)) | 0;
 """
 RUBY = """def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end
 def deep(d) d == 0 ? fib(12) : deep(d - 1) + 1 end
+deep(10)
+File.write(ARGV[0], "")
 loop { deep(10) }
 """
 PYTHON = """def leaf(n):
@@ -86,8 +88,8 @@ class Program(together.Program):
     more: takes the TAP object and the whole stacks, for further tests
     changes: at a signal its code becomes another, which must be known, too"""
 
-    def __init__(self, name, command, right, more=None, least=LEAST, changes=False):
-        super().__init__(name, command, is_whole, least, own=command[0] == RUNCODE)
+    def __init__(self, name, command, right, more=None, least=LEAST, changes=False, begun=None):
+        super().__init__(name, command, is_whole, least, own=command[0] == RUNCODE, begun=begun)
         self.right, self.more, self.changes = right, more, changes
         self.passed = 0     # refreshes that are not looked at: they may be of the time before the change
 
@@ -194,10 +196,11 @@ def ruby(tap, folder):
         return
     with open(f"{folder}/y.rb", "w", encoding="ascii") as file:
         file.write(RUBY)
-    yield Program("ruby", ["ruby", "--yjit", f"{folder}/y.rb"],
+    # It takes its memory and loads its library first, under its compiler, too.
+    yield Program("ruby", ["ruby", "--yjit", f"{folder}/y.rb", f"{folder}/begun"],
                   lambda user: MADE not in user or (user[0] == "_start" and
                                                     user[user.index(MADE) - 1] == "rb_vm_exec"),
-                  through_code("ruby"))
+                  through_code("ruby"), begun=f"{folder}/begun")
 
 
 def pythons():

@@ -7,6 +7,7 @@ import collections
 import contextlib
 import os
 import subprocess
+import time
 
 import live
 import watch
@@ -36,11 +37,12 @@ class Program:
     good: whether a stack is as it is once the code is known
     least: the part of a refresh that must be so
     judged: which stacks are looked at at all
-    own: a program of these tests, which runs everywhere"""
+    own: a program of these tests, which runs everywhere
+    begun: a file that it writes when it is to be sampled"""
 
-    def __init__(self, name, command, good, least, judged=lambda user: True, own=False):
+    def __init__(self, name, command, good, least, judged=lambda user: True, own=False, begun=None):
         self.name, self.command, self.good, self.least, self.judged = name, command, good, least, judged
-        self.own = own
+        self.own, self.begun = own, begun
         self.process = None
         self.early = collections.Counter()  # before the code was known
         self.stacks = collections.Counter()
@@ -66,6 +68,11 @@ def start(tap, running, programs):
     for program in programs:
         program.process = running.enter_context(live.Load(program.command, stderr=subprocess.DEVNULL))
     watch.until_busy([program.process.pid for program in programs], 0.3, patience=20)
+    until = time.monotonic() + PATIENCE
+    for program in programs:
+        while program.begun and not os.path.exists(program.begun) and program.process.poll() is None and \
+                time.monotonic() < until:
+            time.sleep(0.05)
     for program in programs:
         if program.process.poll() is not None and program.own:
             tap.ok(False, f"{program.name}: runs", f"it ended with {program.process.poll()}")
