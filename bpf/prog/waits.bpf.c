@@ -133,70 +133,7 @@ static __attribute__((noinline)) int thread_send(__u64 key)
 
 /* --- the switch ------------------------------------------------------------------------------ */
 
-/* The thread leaves the CPU. */
-static __always_inline void thread_out(struct task_struct *task, int preempted, __u64 now,
-				       const struct profiler_control *ctl, struct wait_stats *ws,
-				       struct wait_budget *b)
-{
-	struct thread_entry *t = thread_entry((__u64)task);
-	__u32 state = task_state(task), scale, zero = 0;
-	__u64 key = (__u64)task, object = 0, draw;
-	void *inner;
-
-	if (t && t->start != task->start_time)
-		t = NULL; /* its end was not seen */
-	if (t && ctl->filtering && now - t->since > NEW_NS && !task_is_chosen(task, t->tgid)) {
-		inner = bpf_map_lookup_elem(&threads, &zero);
-		if (inner)
-			bpf_map_delete_elem(inner, &key);
-		return;
-	}
-	if (!t)
-		t = entry_new(task, THREAD_ON, now, ctl->filtering);
-	if (!t)
-		return;
-	ws->switches++;
-	entry_open(t);
-	if (t->state != THREAD_ON)
-		ws->missed++; /* it came at some time: all of it is its wait */
-	t->spent[t->state & 15] += now - t->since;
-	t->since = now;
-	if (state & TASK_DEAD && !preempted) {
-		entry_close(t);
-		thread_send(key);
-		inner = bpf_map_lookup_elem(&threads, &zero);
-		if (inner)
-			bpf_map_delete_elem(inner, &key);
-		return;
-	}
-	if (t->exec_id != exec_id_of(task)) {
-		thread_send(key);
-		__builtin_memset(t->spent, 0, sizeof(t->spent));
-		t->sampled = 0;
-		entry_name(t, task);
-	}
-	if (preempted || state == TASK_RUNNING || state == TASK_WAKING) {
-		t->state = THREAD_RUNNABLE;
-		t->object = 0;
-	} else {
-		t->state = wait_cause(task, state, &object);
-		t->object = object;
-	}
-	t->user = t->kernel = t->cost = 0;
-	t->nwakers = 0;
-	scale = budget_ask(b, ws, *mean_of(t, t->state), now);
-	t->limit = b->limit;
-	draw = (__u64)scale * bpf_get_prandom_u32() >> 32;
-	t->scale = draw ? 0 : scale;
-	t->thinned += scale > 1;
-	if (draw)
-		ws->thinned++;
-	else
-		b->wanted = key;
-	entry_close(t);
-}
-
-/* Counts a wait of the thread, which comes to the CPU; it stands for so many. */
+/* Counts a wait of the thread that has ended; it stands for so many. */
 static __attribute__((noinline)) int wait_count(struct thread_entry *t, struct wait_stats *ws,
 						__u64 ns, __u32 state, __u32 scale)
 {
@@ -256,6 +193,73 @@ static __always_inline __u32 wait_stands_for(const struct thread_entry *t, struc
 		ws->untaken_ns += ns;
 	}
 	return 1;
+}
+
+/* The thread leaves the CPU. */
+static __always_inline void thread_out(struct task_struct *task, int preempted, __u64 now,
+				       const struct profiler_control *ctl, struct wait_stats *ws,
+				       struct wait_budget *b)
+{
+	struct thread_entry *t = thread_entry((__u64)task);
+	__u32 state = task_state(task), scale, zero = 0;
+	__u64 key = (__u64)task, object = 0, draw;
+	void *inner;
+
+	if (t && t->start != task->start_time)
+		t = NULL; /* its end was not seen */
+	if (t && ctl->filtering && now - t->since > NEW_NS && !task_is_chosen(task, t->tgid)) {
+		inner = bpf_map_lookup_elem(&threads, &zero);
+		if (inner)
+			bpf_map_delete_elem(inner, &key);
+		return;
+	}
+	if (!t)
+		t = entry_new(task, THREAD_ON, now, ctl->filtering);
+	if (!t)
+		return;
+	ws->switches++;
+	entry_open(t);
+	if (t->state != THREAD_ON) { /* it came at some time: all of it is its wait */
+		ws->missed++;
+		scale = wait_stands_for(t, ws, ctl, now - t->since);
+		if (scale)
+			wait_count(t, ws, now - t->since, t->state, scale);
+	}
+	t->spent[t->state & 15] += now - t->since;
+	t->since = now;
+	if (state & TASK_DEAD && !preempted) {
+		entry_close(t);
+		thread_send(key);
+		inner = bpf_map_lookup_elem(&threads, &zero);
+		if (inner)
+			bpf_map_delete_elem(inner, &key);
+		return;
+	}
+	if (t->exec_id != exec_id_of(task)) {
+		thread_send(key);
+		__builtin_memset(t->spent, 0, sizeof(t->spent));
+		t->sampled = 0;
+		entry_name(t, task);
+	}
+	if (preempted || state == TASK_RUNNING || state == TASK_WAKING) {
+		t->state = THREAD_RUNNABLE;
+		t->object = 0;
+	} else {
+		t->state = wait_cause(task, state, &object);
+		t->object = object;
+	}
+	t->user = t->kernel = t->cost = 0;
+	t->nwakers = 0;
+	scale = budget_ask(b, ws, *mean_of(t, t->state), now);
+	t->limit = b->limit;
+	draw = (__u64)scale * bpf_get_prandom_u32() >> 32;
+	t->scale = draw ? 0 : scale;
+	t->thinned += scale > 1;
+	if (draw)
+		ws->thinned++;
+	else
+		b->wanted = key;
+	entry_close(t);
 }
 
 /* Sends a long wait that has ended, and by whom. */
