@@ -368,7 +368,7 @@ BPF = [
           "uint64_t addr = first > BEFORE ? first - BEFORE : 0,", "uint64_t addr = first,"),
     Fault("helper-stale", "bpf/tracker/opener.c", "if (!h->stale)\n\t\treturn true;", "return true;"),
     Fault("helper-anew", "bpf/tracker/opener.c", "h->since = 0; /* it may", "/* it may"),
-    Fault("helper-starved", "bpf/tracker/opener.c", "h->starved += now - h->looked;", ";"),
+    Fault("helper-starved", "bpf/tracker/opener.c", "h->starved += passed;", ";"),
     Fault("helper-crowded", "bpf/tracker/opener.c", "return crowded ? ANSWER_BUSY_NS : ANSWER_NS;",
           "return ANSWER_NS;"),
     Fault("helper-patient", "bpf/tracker/opener.c", "return crowded ? ANSWER_BUSY_NS : ANSWER_NS;",

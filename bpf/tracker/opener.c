@@ -62,6 +62,7 @@ struct open_helper {
 	uint64_t since;	  /* when its first question was begun, or the helper was lost */
 	uint64_t looked;  /* at its state, or since */
 	uint64_t starved; /* for how long it has been ready to run, but did not, since then */
+	uint64_t cpu;	  /* ns of a CPU that it had had when it was looked at */
 	bool runs;	  /* it has said so */
 	struct open_question *first;
 	unsigned int depth;
@@ -273,6 +274,7 @@ static void helper_close(struct open_helper *h)
 	if (h->stat >= 0)
 		close(h->stat);
 	h->socket = h->stat = -1;
+	h->cpu = 0;
 	h->runs = false;
 }
 
@@ -416,10 +418,18 @@ static void helper_take_back(struct opener *o, struct open_helper *h)
  */
 static void helper_look(struct open_helper *h, uint64_t now)
 {
-	if (!h->depth || now < h->looked + LOOK_NS)
+	const uint64_t before = h->cpu;
+	uint64_t passed = now - h->looked;
+	bool ready = !h->runs;
+
+	if (!h->depth || passed < LOOK_NS)
 		return;
-	if (!h->runs || (h->stat >= 0 && procstat_state(h->stat) == 'R'))
-		h->starved += now - h->looked;
+	if (h->stat >= 0)
+		ready |= procstat_runs(h->stat, &h->cpu);
+	/* What has a CPU, for a file that takes much of it, is not starved. */
+	passed -= h->cpu - before < passed ? h->cpu - before : passed;
+	if (ready)
+		h->starved += passed;
 	if (h->starved > STARVED_MAX_NS)
 		h->starved = STARVED_MAX_NS;
 	h->looked = now;

@@ -47,15 +47,23 @@ int procstat_read(pid_t pid, struct procstat *s)
 	return 0;
 }
 
-char procstat_state(int stat)
+bool procstat_runs(int stat, uint64_t *cpu)
 {
-	char text[128];
+	const long ticks = sysconf(_SC_CLK_TCK);
+	uint64_t user = 0, kernel = 0;
+	char text[512], state = 0;
 	ssize_t n = pread(stat, text, sizeof(text) - 1, 0);
 	const char *end;
 
 	text[n > 0 ? n : 0] = '\0';
 	end = strrchr(text, ')');
-	return end && end[1] ? end[2] : '\0';
+	/* The fields 3, 14 and 15. */
+	if (!end || ticks <= 0 ||
+	    sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64,
+		   &state, &user, &kernel) != 3)
+		return false;
+	*cpu = (user + kernel) * (1000000000ull / (uint64_t)ticks);
+	return state == 'R';
 }
 
 bool procstat_uid(pid_t pid, uid_t *uid)

@@ -25,8 +25,11 @@ struct procstat {
  * time. -errno.
  */
 int procstat_read(pid_t pid, struct procstat *s);
-/* The letter of its state; stat: /proc/PID/stat, open. 0: the process is gone. */
-char procstat_state(int stat);
+/*
+ * Whether the process runs or is ready to, and the CPU time that it has had, ns in steps of a clock
+ * tick; stat: its /proc/PID/stat, open. false, too, when it is gone.
+ */
+bool procstat_runs(int stat, uint64_t *cpu);
 /* The effective user; false: the process is gone. */
 bool procstat_uid(pid_t pid, uid_t *uid);
 
