@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # stacktop - see `make help`. All generated files are below $(BUILD).
 
-BUILD   := build
+# CROSS=aarch64 builds for another machine, with the libraries below SYSROOT.
+CROSS   ?=
+MACHINE := $(or $(CROSS),$(shell uname -m))
+SYSROOT ?=
+BUILD   := build$(if $(CROSS),/$(CROSS))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(if $(CROSS),$(CROSS)-linux-gnu-)gcc$(if $(SYSROOT), --sysroot=$(SYSROOT))
 endif
+AR := $(if $(CROSS),$(CROSS)-linux-gnu-)ar
+OBJCOPY := $(if $(CROSS),$(CROSS)-linux-gnu-)objcopy
 CLANG      ?= clang
 LLVM_STRIP ?= llvm-strip
 INSTALL    ?= install
@@ -51,22 +57,26 @@ CAPSTONE := $(shell $(CC) -E -include capstone/capstone.h -x c /dev/null >/dev/n
 	echo -lcapstone)
 LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
 
-# clang -target bpf does not search the folder in which Debian keeps asm/types.h.
-MACHINE   := $(shell uname -m)
+# clang -target bpf does not search the folder in which Debian keeps asm/types.h. Those of another
+# machine must be found before this one's, which /usr/include/asm may lead to.
 ARCH_x86_64  := x86
 ARCH_aarch64 := arm64
 BPF_ARCH  := $(or $(ARCH_$(MACHINE)),$(MACHINE))
 BPF_ASM   := $(patsubst %/asm/types.h,%,$(firstword \
-	$(wildcard /usr/include/$(MACHINE)-linux-gnu/asm/types.h)))
+	$(wildcard $(SYSROOT)/usr/include/$(MACHINE)-linux-gnu/asm/types.h)))
 BPF_FLAGS := -target bpf -mcpu=$(BPF_CPU) -O2 -g -Wall -Wextra -Wno-unused-parameter \
-	-D__TARGET_ARCH_$(BPF_ARCH) -I. $(if $(BPF_ASM),-idirafter $(BPF_ASM))
+	-D__TARGET_ARCH_$(BPF_ARCH) -I. $(if $(SYSROOT),-nostdlibinc -isystem $(BPF_ASM) \
+	-isystem $(SYSROOT)/usr/include,$(if $(BPF_ASM),-idirafter $(BPF_ASM)))
 
 # --- what is built of what -------------------------------------------------------------------
 
 # The sources and objects of a folder and its rooms, which are folders below it; arch/ has a folder
 # for each processor.
+FOLDER_x86_64  := x86_64
+FOLDER_aarch64 := arm64
+ARCH     := $(or $(FOLDER_$(MACHINE)),$(MACHINE))
 sources  = $(filter-out %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*.S $(1)/*/*.S \
-	$(1)/arch/$(MACHINE)/*.c))
+	$(1)/arch/$(ARCH)/*.c))
 objs     = $(patsubst %,$(BUILD)/%.o,$(basename $(call sources,$(1))))
 BPF_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*/*.bpf.c))
 
@@ -98,14 +108,29 @@ $(BUILD)/stacktop: $(BUILD)/tui/main.o $(tui_LIBS)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/symbols.a: $(call objs,symbols)
-$(BUILD)/unwind.a: $(call objs,unwind)
+$(BUILD)/unwind.a: $(call objs,unwind) $(BUILD)/unwind-other.o
 $(BUILD)/bpf.a: $(call objs,bpf)
 $(BUILD)/tui.a: $(filter-out $(BUILD)/tui/main.o,$(call objs,tui))
+
+# Unwind tables of other processors: one object, of which only a function can be called.
+OTHER   := $(if $(filter arm64,$(ARCH)),x86_64,arm64)
+FOR_x86_64 := FOR_X86_64
+FOR_arm64  := FOR_ARM64
+OTHER_OBJS := $(patsubst %.c,$(BUILD)/other/%.o,$(filter-out unwind/machine.c,$(wildcard \
+	unwind/*.c unwind/arch/$(OTHER)/*.c)))
+$(BUILD)/other/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libraries
+	$(folder)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -D$(FOR_$(OTHER)) $(WERROR_) -MMD -MP -c -o $@ $<
+$(BUILD)/unwind-other.o: $(OTHER_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -r -nostdlib -o $@.all $^ && \
+		$(OBJCOPY) --keep-global-symbol=unwind_dump_$(OTHER) $@.all $@ && rm -f $@.all
 
 # The list of members is a prerequisite of its own, so that a deleted source leaves the archive.
 $(BUILD)/%.a: $(BUILD)/%.members
 	$(call say,AR,$@)
-	$(Q)rm -f $@.$$$$ && ar rcs $@.$$$$ $(filter %.o,$^) && mv $@.$$$$ $@
+	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $(filter %.o,$^) && mv $@.$$$$ $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(folder)
@@ -146,7 +171,8 @@ $(BUILD)/%.members: FORCE
 # no folder of their own, one below $(BUILD) leads to them.
 $(BUILD)/have-libraries:
 	$(folder)
-	@CC=$(call quoted,$(CC)) CLANG=$(call quoted,$(CLANG)) tests/deps.sh check build
+	@CC=$(call quoted,$(CC)) CLANG=$(call quoted,$(CLANG)) CROSS=$(CROSS) SYSROOT=$(SYSROOT) \
+		tests/deps.sh check build
 	@echo '#include <libiberty/demangle.h>' | $(CC) -E - >/dev/null 2>&1 || { \
 		mkdir -p $(@D)/libiberty && echo '#include <demangle.h>' >$(@D)/libiberty/demangle.h; }
 	@touch $@

@@ -10,9 +10,11 @@
 #   deps.sh list GROUP...      prints the command that would install everything; MANAGER=dnf and the
 #                              like choose another manager than this machine's
 #
-# Groups: build, test, check, kernels.
+# Groups: build, test, check, kernels. With CROSS=aarch64 it checks for that machine, in the libraries
+# below SYSROOT.
 
 set -u
+cc=${CC:-gcc} # may have options
 
 # group, probe, packages by manager. A probe is a command, or header:library to link against
 # (library - for none). A comma joins several packages; - means that none is needed; none means that
@@ -118,15 +120,15 @@ links() { # header library
     # cmocka.h needs the first four; some distributions keep libiberty's headers in a folder.
     printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h stdio.h "$header" >"$scratch/p.c"
     echo 'int main(void) { return 0; }' >>"$scratch/p.c"
-    "${CC:-gcc}" -D_GNU_SOURCE -I/usr/include/libiberty "$scratch/p.c" -o "$probe_out" "$@" \
+    $cc -D_GNU_SOURCE "-I${SYSROOT:-}/usr/include/libiberty" "$scratch/p.c" -o "$probe_out" "$@" \
         >/dev/null 2>&1
 }
 
 # The names of the C library's inner functions, such as clone3: in it, or in a debug file beside it.
 # The tools that this needs may be missing themselves; the same installation brings them.
 libc_names() {
-    command -v "${CC:-gcc}" >/dev/null 2>&1 && command -v readelf >/dev/null 2>&1 || return 1
-    libc=$("${CC:-gcc}" -print-file-name=libc.so.6 2>/dev/null)
+    command -v "${cc%% *}" >/dev/null 2>&1 && command -v readelf >/dev/null 2>&1 || return 1
+    libc=$($cc -print-file-name=libc.so.6 2>/dev/null)
     [ -f "$libc" ] || return 0 # another C library
     readelf -SW "$libc" 2>/dev/null | grep -q '\.symtab\|\.gnu_debugdata' && return 0
     id=$(readelf -nW "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
@@ -142,7 +144,7 @@ present() { # probe
         ;;
     static-libc)
         printf 'int main(void) { return 0; }\n' |
-            "${CC:-gcc}" -x c - -static -o "$probe_out" >/dev/null 2>&1
+            $cc -x c - -static -o "$probe_out" >/dev/null 2>&1
         ;;
     libc-names) libc_names ;;
     boost-context) [ -e /usr/include/boost/context/detail/fcontext.hpp ] ;;
@@ -150,7 +152,7 @@ present() { # probe
     perl-modules) perl -MData::Dumper -MList::Util -e 1 >/dev/null 2>&1 ;;
     *:*) links "${1%:*}" "${1#*:}" ;;
     clang) command -v "${CLANG:-clang}" >/dev/null 2>&1 ;;
-    gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 ;;
+    gcc) command -v "${cc%% *}" >/dev/null 2>&1 ;;
     *) command -v "$1" >/dev/null 2>&1 ;;
     esac
 }
@@ -206,6 +208,11 @@ fi
 [ -s "$probe_list" ] || exit 0
 
 echo "stacktop: missing: $(sed "s/^?//" "$probe_list" | tr "\n" " ")" >&2
+if [ -n "${CROSS:-}" ]; then
+    echo "stacktop: for $CROSS; SYSROOT names a folder with these libraries of that machine, in which" \
+        "Debian's packages for it are unpacked: $need" >&2
+    exit 1
+fi
 install=$(install_command "$mgr")
 if [ -z "$install" ]; then
     echo "stacktop: no known package manager; on Debian these are in: $need" >&2

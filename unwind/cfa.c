@@ -46,6 +46,7 @@ enum {
 	CFA_VAL_OFFSET_SF = 0x15,
 	CFA_VAL_EXPRESSION = 0x16,
 	CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+	CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
 	CFA_GNU_WINDOW_SAVE = 0x2d, /* SPARC; on arm64 it toggles signing of addresses */
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
@@ -215,6 +216,8 @@ static bool step_cfa(struct cfa_machine *m, uint8_t op)
 	case CFA_NOP:
 	case CFA_GNU_WINDOW_SAVE:
 		return true;
+	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		return ARCH_HAS_LINK;
 	case CFA_GNU_ARGS_SIZE:
 		cursor_uleb(c);
 		return true;
@@ -349,6 +352,9 @@ int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, ui
 		return err;
 	machine_begin(&m, section, cie, NULL, NULL);
 	m.now = (struct cfa_state){.kept_reg = kept_reg};
+	/* Where a call leaves it: mostly in x30, but for functions of assembler that move it. */
+	if (ARCH_HAS_LINK && cie->ra_reg <= UINT32_MAX)
+		m.now.ra = (struct reg_rule){.how = REG_IN_REG, .reg = (uint32_t)cie->ra_reg};
 	while (cursor_left(&m.c))
 		if (!step(&m) || m.c.failed)
 			return -EINVAL;

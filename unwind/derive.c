@@ -59,7 +59,7 @@ struct deriver {
 
 const char *derive_missing(void)
 {
-	return disasm_missing();
+	return ARCH_DERIVES ? disasm_missing() : NULL;
 }
 
 static int read_sections(struct deriver *d)
@@ -203,7 +203,8 @@ static int read_taken(struct deriver *d, uint64_t *left)
 		return err;
 	for (size_t at = 0; s.size - at >= sizeof(rela) && !err; at += sizeof(rela)) {
 		memcpy(&rela, s.data + at, sizeof(rela));
-		if (ELF64_R_TYPE(rela.r_info) == ARCH_RELATIVE)
+		if (arch_relocation(elf_file_machine(d->file), ELF64_R_TYPE(rela.r_info)) ==
+		    ARCH_RELATIVE)
 			err = add_taken(d, (uint64_t)rela.r_addend);
 	}
 	return err;
@@ -450,6 +451,8 @@ int derive_rows(const struct elf_file *file, const struct cfi *cfi, struct wide_
 	int err;
 
 	*out = (struct derived){0};
+	if (!ARCH_DERIVES)
+		return 0;
 	err = disasm_new(elf_file_machine(file), &d.disasm);
 	if (err)
 		return err == -ENOTSUP ? 0 : err;

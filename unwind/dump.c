@@ -90,6 +90,15 @@ static void frame_text(struct columns *c, const char *reg, uint32_t cfa, uint32_
 		column_set(c->fp, "u");
 }
 
+/* Of a row that is not wide. */
+static void ra_text(struct columns *c, uint32_t depth)
+{
+	if (ARCH_HAS_LINK && !depth)
+		column_set(c->ra, arch_reg_name(ARCH_LINK));
+	else
+		snprintf(c->ra, COLUMN, "c%+d", ARCH_HAS_LINK ? 8 - (int)depth : ARCH_RA_AT);
+}
+
 static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
 {
 	column_set(c->cfa, "-");
@@ -103,12 +112,12 @@ static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
 	case ROW_FP:
 		frame_text(c, arch_reg_name(RULE_KIND(rule) == ROW_SP ? ARCH_SP : ARCH_FP),
 			   RULE_CFA(rule), RULE_FP_DEPTH(rule));
-		snprintf(c->ra, COLUMN, "c%+d", ARCH_RA_AT);
+		ra_text(c, RULE_FP_DEPTH(rule));
 		break;
 	case ROW_PLT:
 		column_set(c->cfa, "plt");
 		column_set(c->fp, "u");
-		snprintf(c->ra, COLUMN, "c%+d", ARCH_RA_AT);
+		ra_text(c, 0);
 		break;
 	case ROW_WIDE:
 		wide_text(d, RULE_PAYLOAD(rule), c);

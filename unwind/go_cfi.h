@@ -44,9 +44,10 @@ enum go_rule {
 	GO_CFI,	      /* what the CFI says */
 	GO_WRONG,     /* not known, and the CFI is wrong */
 	GO_OUTERMOST, /* there is no caller */
-	GO_FRAME,     /* the saved frame pointer is at CFA - 16 */
+	GO_FRAME,     /* the frame pointer leads to the saved one, with the return address above */
 	GO_NO_FRAME,  /* the frame pointer is the caller's */
 	GO_NEXT,      /* it is, and nothing else leads to the caller, which is left out */
+	GO_CLONED,    /* not of Go: rule_cloned (unwind/rule.h) */
 };
 
 struct go_row {
@@ -95,9 +96,15 @@ bool go_cie(const struct cfi_cie *cie);
 void go_text_open(const struct elf_file *file, struct go_text *out);
 
 /*
+ * Where a function saves its caller's frame pointer if SP is CFA - cfa in its body: the distance
+ * from the CFA.
+ */
+int64_t go_fp_slot(int64_t cfa);
+
+/*
  * A function has moved the stack pointer to CFA - cfa right before pc. Returns the address from
- * which on the caller's frame pointer is at CFA - 16, which is where Go's assembler saves it at
- * once if at all; 0: it is not saved here.
+ * which on the caller's frame pointer is saved, which Go's assembler does at once if at all; 0: it
+ * is not saved here.
  */
 uint64_t go_saved(struct go_text *text, uint64_t pc, int64_t cfa);
 

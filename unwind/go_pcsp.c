@@ -130,6 +130,10 @@ int go_pcsp_run(struct go_pcsp *pcsp, const struct cfi_fde *fde, cfa_row_fn *row
 			break;
 		depth += change & 1 ? -1 - (int64_t)(change >> 1) : (int64_t)(change >> 1);
 		state.cfa.add = depth - ARCH_RA_AT;
+		if (ARCH_HAS_LINK && depth)
+			state.ra = (struct reg_rule){.how = REG_AT_CFA, .off = -depth};
+		else if (ARCH_HAS_LINK)
+			state.ra = (struct reg_rule){.how = REG_SAME};
 		err = work_add(elf_file_work(pcsp->file), 1);
 		if (!err)
 			err = row(arg, pc, &state);

@@ -5,15 +5,16 @@
 /*
  * The compact unwind table: how one word says how to find a caller.
  *
- * Text is cut in granules of 256 bytes. A *span* is a run of granules with CFI. Its table is one
- * block of 32-bit words that never crosses a shard:
+ * Text is cut in granules of 256 units of code: bytes on x86-64, words of 4 bytes on arm64. A
+ **span* is a run of granules with CFI. Its table is one block of 32-bit words that never crosses a
+ *shard:
  *
  *	word 0 .. ngranules-1      index: first row << 8 | rows     (one word per granule)
  *	word ngranules ..          rows, ascending by address
  *
- * A row is `offset in the granule << 24 | rule` and holds until the next row. The row in force
- * where a granule begins is the last row before the granule's own, so a row takes one word however
- * long it holds. The first granule of a span always has a row at offset 0.
+ * A row is `offset in the granule, in units << 24 | rule` and holds until the next row. The row in
+ *force where a granule begins is the last row before the granule's own, so a row takes one word
+ *however long it holds. The first granule of a span always has a row at offset 0.
  *
  * A block does not depend on its place: it is copied into a shard as it is.
  *
@@ -22,6 +23,8 @@
  *	ROW_SP, ROW_FP     cfa / 8 in bits 8..19, depth of the saved FP / 8 in bits 0..7
  *	                   CFA = SP or FP + 8 * cfa;  FP = depth ? *(CFA - 8 * depth) : FP;
  *	                   RA = *(CFA + ARCH_RA_AT);  the caller's SP = CFA
+ *	                   Where a call leaves RA in a register (arm64), RA is there if depth is 0;
+ *	                   else it is right above the saved FP: together they are a frame record
  *	ROW_PLT            threshold in bits 0..3: CFA = arch_plt_cfa(SP, pc, threshold)
  *	ROW_WIDE           index of a struct wide_rule
  *	ROW_OUTERMOST      RA is undefined: no caller, the bottom of the stack. The payload is for
@@ -37,7 +40,9 @@
 
 #include <linux/types.h>
 
-#define GRANULE_SHIFT 8
+#include "unwind/arch.h"
+
+#define GRANULE_SHIFT (8 + ARCH_PC_SHIFT)
 #define GRANULE_SIZE  (1u << GRANULE_SHIFT)
 
 #define SHARD_SHIFT 20 /* words of a shard, as a power of two */
@@ -52,8 +57,8 @@
 #define INDEX_FIRST(word)	((word) >> 8)
 #define INDEX_ROWS(word)	((word)&0xffu)
 
-#define ROW_WORD(offset, rule) ((__u32)(offset) << 24 | (__u32)(rule))
-#define ROW_OFFSET(word)       ((word) >> 24)
+#define ROW_WORD(offset, rule) ((__u32)(offset) >> ARCH_PC_SHIFT << 24 | (__u32)(rule))
+#define ROW_OFFSET(word)       ((word) >> 24 << ARCH_PC_SHIFT) /* bytes */
 #define ROW_RULE(word)	       ((word)&0xffffffu)
 
 enum row_kind {

@@ -45,6 +45,21 @@ static bool fp_depth(const struct reg_rule *fp, uint32_t *depth)
 	return true;
 }
 
+/*
+ * True for a frame as most are: with the return address where calls leave it, or right above the
+ * saved frame pointer.
+ */
+static bool is_usual(const struct reg_rule *fp, const struct reg_rule *ra, uint32_t *depth)
+{
+	if (!fp_depth(fp, depth))
+		return false;
+	if (!ARCH_HAS_LINK)
+		return ra->how == REG_AT_CFA && ra->off == ARCH_RA_AT;
+	if (!*depth)
+		return ra->how == REG_IN_REG && ra->reg == ARCH_LINK && !ra->off;
+	return ra->how == REG_AT_CFA && ra->off == 8 - (int64_t)*depth;
+}
+
 static bool cfa_is_short(const struct expr *cfa, int64_t max)
 {
 	return cfa->kind == EXPR_REG && (cfa->reg == ARCH_SP || cfa->reg == ARCH_FP) &&
@@ -245,7 +260,12 @@ static int compile(const struct cfa_state *state, bool signal, struct wide_rules
 	__u8 kept = 0;
 	bool usual;
 
-	/* Without a rule the return address is as unknown as with `undefined`: elfutils agrees. */
+	/*
+	 * Without a rule the return address is as unknown as with `undefined` (elfutils agrees), or
+	 * where a call has left it.
+	 */
+	if (ARCH_HAS_LINK && (ra.how == REG_UNSET || ra.how == REG_SAME))
+		ra = (struct reg_rule){.how = REG_IN_REG, .reg = ARCH_LINK};
 	if (ra.how == REG_UNDEFINED || ra.how == REG_UNSET) {
 		*rule = RULE(ROW_OUTERMOST, 0);
 		if (cfa_is_short(cfa, RULE_OUTERMOST_CFA_MAX) && fp_depth(&fp, &depth))
@@ -262,14 +282,13 @@ static int compile(const struct cfa_state *state, bool signal, struct wide_rules
 		flags |= WIDE_KEPT(state->kept_reg);
 		kept = kept_depth(&saved);
 	}
-	usual = !(flags & (WIDE_SIGNAL | WIDE_SP_LOST)) && ra.how == REG_AT_CFA &&
-		ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
+	usual = !(flags & (WIDE_SIGNAL | WIDE_SP_LOST)) && is_usual(&fp, &ra, &depth);
 	if (usual && cfa_is_short(cfa, RULE_CFA_MAX) && !state->kept_reg) {
 		*rule = RULE_FRAME(cfa->reg == ARCH_SP ? ROW_SP : ROW_FP, cfa->add, depth);
 		return 0;
 	}
-	if (usual && cfa->kind == EXPR_PLT && cfa->reg == ARCH_SP && cfa->off == ARCH_PLT_CFA &&
-	    cfa->add == ARCH_PLT_PUSH && !depth) {
+	if (!ARCH_HAS_LINK && usual && cfa->kind == EXPR_PLT && cfa->reg == ARCH_SP &&
+	    cfa->off == ARCH_PLT_CFA && cfa->add == ARCH_PLT_PUSH && !depth) {
 		*rule = RULE(ROW_PLT, cfa->threshold);
 		return 0;
 	}
@@ -292,7 +311,9 @@ int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule)
 {
 	const struct expr cfa = {.kind = EXPR_REG, .reg = ARCH_SP, .add = -ARCH_RA_AT};
 	const struct reg_rule same = {.how = REG_SAME};
-	const struct reg_rule ra = {.how = REG_AT_CFA, .off = ARCH_RA_AT};
+	const struct reg_rule ra =
+		ARCH_HAS_LINK ? (struct reg_rule){.how = REG_IN_REG, .reg = ARCH_LINK}
+			      : (struct reg_rule){.how = REG_AT_CFA, .off = ARCH_RA_AT};
 
 	return rule_wide(&cfa, &same, &ra, WIDE_CLONED | WIDE_KEPT(kept_reg), 0, wide, rule);
 }

@@ -39,4 +39,18 @@ int rule_next(struct wide_rules *wide, uint32_t *rule);
  */
 bool clone_gap(const struct elf_file *file, uint64_t start, uint64_t end);
 
+/*
+ * The same where the code is inside of a FDE, which begins at start: true when it ends in front of
+ * the part of the child. *from, *to: the addresses where both may be.
+ */
+bool clone_inside(const struct elf_file *file, uint64_t start, uint64_t child, uint64_t *from,
+		  uint64_t *to);
+
+#define PLT_HEAD_BYTES 32u /* of the first stub of a PLT, for lazy binding, where x30 is pushed */
+
+struct elf_section;
+
+/* Bytes up to where the first stub of the section has pushed x30; 0: it does not. */
+uint32_t plt_head(const struct elf_file *file, const struct elf_section *section);
+
 #endif

@@ -205,7 +205,7 @@ static bool row_read(const struct sframe *s, const struct sframe_func *f, struct
 		state->ra = (struct reg_rule){.how = REG_AT_CFA, .off = s->fixed_ra};
 	if (state->fp.how == REG_UNSET && s->fixed_fp)
 		state->fp = (struct reg_rule){.how = REG_AT_CFA, .off = s->fixed_fp};
-	return !w.left && state->ra.how != REG_UNSET;
+	return !w.left && (ARCH_HAS_LINK || state->ra.how != REG_UNSET);
 }
 
 static bool is_plt_row(const struct row *row, int64_t cfa)
@@ -232,7 +232,7 @@ static bool blocks_state(const struct sframe *s, const struct sframe_func *f,
 	*state = first.state;
 	if (f->nrows == 1)
 		return true;
-	if (!row_read(s, f, &c, &second) || !is_plt_row(&first, ARCH_PLT_CFA) ||
+	if (ARCH_HAS_LINK || !row_read(s, f, &c, &second) || !is_plt_row(&first, ARCH_PLT_CFA) ||
 	    !is_plt_row(&second, ARCH_PLT_CFA + ARCH_PLT_PUSH) || f->block != ARCH_PLT_BYTES ||
 	    f->start & (ARCH_PLT_BYTES - 1))
 		return false;

@@ -158,7 +158,7 @@ static int span_next_granule(struct spans *s)
 
 	if ((uint64_t)s->table->nwords + s->nindex + s->nrows > s->words_max)
 		return -EFBIG;
-	if (s->nindex + s->nrows + 1 + GRANULE_SIZE > SPAN_MAX_WORDS) {
+	if (s->nindex + s->nrows + 2 + INDEX_ROWS_MAX > SPAN_MAX_WORDS) {
 		err = span_close(s);
 		return err ? err : span_open(s, granule, s->now);
 	}
@@ -201,6 +201,7 @@ int spans_add(struct spans *s, uint64_t pc, uint32_t rule)
 {
 	int err;
 
+	pc = pc >> ARCH_PC_SHIFT << ARCH_PC_SHIFT;
 	if (s->pending && pc == s->pc) {
 		s->rule = rule;
 		return 0;

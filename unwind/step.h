@@ -36,7 +36,7 @@
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_SEARCH_LIST(w, addr),
  *	WALK_LISTED(w, addr), WALK_RULE_AT(w, addr), WALK_COVERED(w, addr),
  *	WALK_AFTER_CALL(w, addr), WALK_LOAD_WORD(w, addr), WALK_LOAD_REGISTER(w, reg),
- *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, cfa), WALK_BARE(w),
+ *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, ra_at), WALK_BARE(w),
  *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
  *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w)
  *		call the function of that name; unless defined, directly. BPF defines them as
@@ -99,18 +99,34 @@ static __always_inline void walk_mix(struct walk *w, __u64 value)
 	stackhash_add(&w->hash, value, STEP_KEY(STACKHASH_FACTOR_A), STEP_KEY(STACKHASH_FACTOR_B));
 }
 
+/*
+ * Where a call leaves the return address in a register, a frame pointer is the address of a record
+ * anywhere in its frame: it tells no more of the stack pointer than that it is not below.
+ */
+static __always_inline int walk_sp_is_least(const struct walk *w)
+{
+	return ARCH_HAS_LINK && w->sp_is_least;
+}
+
+static __always_inline void walk_know_sp(struct walk *w)
+{
+	if (ARCH_HAS_LINK)
+		w->sp_is_least = 0;
+}
+
 /* Prepares a walk. The caller has set w->regs and the list. */
 static __always_inline void walk_begin(struct walk *w, int exact)
 {
 	w->pc = w->regs[ARCH_PC];
-	w->sp = w->regs[ARCH_SP];
-	w->fp = w->regs[ARCH_FP];
+	w->sp = ARCH_DATA(w->regs[ARCH_SP]);
+	w->fp = ARCH_DATA(w->regs[ARCH_FP]);
 	w->hash.a = STEP_KEY(STACKHASH_START_A);
 	w->hash.b = STEP_KEY(STACKHASH_START_B);
 	w->nframes = 0;
 	w->exact = exact;
 	w->known = WALK_ALL_KNOWN;
 	w->fp_chain = 0;
+	walk_know_sp(w);
 	w->keeps_fp = 0;
 	w->switches = 0;
 	w->own = 0;
@@ -150,6 +166,21 @@ static __always_inline void walk_mark_exact(struct walk *w)
 	w->frames[last & (WALK_FRAMES_MAX - 1)] |= FRAME_EXACT;
 }
 
+/* Reads the registers of the sigcontext at the address. */
+static __always_inline int walk_read_sigcontext(struct walk *w, __u64 at)
+{
+#if ARCH_SIGCONTEXT_IN_ORDER
+	return step_read_user(w, w->regs, sizeof(w->regs), at);
+#else
+	__u64 g[SIGCONTEXT_COUNT];
+
+	if (step_read_user(w, g, sizeof(g), at))
+		return WALK_READ_FAULT;
+	arch_from_sigcontext(w->regs, g);
+	return 0;
+#endif
+}
+
 /*
  * Continues with the code that a signal interrupted, whose registers are in the sigcontext at the
  * address. While the kernel restores them, SP is that of the interrupted code before the pc is;
@@ -157,18 +188,16 @@ static __always_inline void walk_mark_exact(struct walk *w)
  */
 static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 {
-	__u64 g[SIGCONTEXT_COUNT];
-
 	walk_mark_exact(w);
-	if (step_read_user(w, g, sizeof(g), at))
+	if (walk_read_sigcontext(w, at))
 		return WALK_READ_FAULT;
-	arch_from_sigcontext(w->regs, g);
-	w->pc = g[SIGCONTEXT_PC];
-	w->sp = g[SIGCONTEXT_SP];
-	w->fp = g[SIGCONTEXT_FP];
+	w->pc = ARCH_CODE(w->regs[ARCH_PC]);
+	w->sp = ARCH_DATA(w->regs[ARCH_SP]);
+	w->fp = ARCH_DATA(w->regs[ARCH_FP]);
 	w->known = WALK_ALL_KNOWN;
 	w->exact = 1;
 	w->fp_chain = 0;
+	walk_know_sp(w);
 	if (w->nframes == 1 && !walk_find_map(w, w->pc))
 		return WALK_NO_REGISTERS;
 	return w->pc ? WALK_CONTINUE : WALK_BOTTOM;
@@ -193,36 +222,35 @@ static __always_inline int walk_leave_signal(struct walk *w)
 	return WALK_SIGCONTEXT(w, w->sp + SIGCONTEXT_AT);
 }
 
+#include "unwind/bare.h"
+
 /*
  * Called for a thread that is in the kernel. While that calls a signal's handler SP is that of the
  * handler's frame before the pc is the handler's; then this takes the registers of the code that
- * was interrupted from the frame. It begins with the handler's return address.
+ * was interrupted from the frame.
  */
 static __always_inline void walk_enter_signal(struct walk *w)
 {
-	__u64 at = w->sp - ARCH_RA_AT + SIGCONTEXT_AT, value;
+	__u64 at = w->sp + ARCH_SIGNAL_FRAME + SIGCONTEXT_AT, value;
 	__u32 exact = w->exact;
 
 	if (step_read_user(w, &value, sizeof(value), at + 8 * SIGCONTEXT_PC) || value != w->pc ||
-	    step_read_user(w, &value, sizeof(value), w->sp) ||
-	    step_read_user(w, &value, sizeof(value), value) || !arch_begins_sigreturn(value))
+	    !walk_is_signal_frame(w, at))
 		return;
 	WALK_SIGCONTEXT(w, at);
 	w->exact = exact;
 }
 
-#include "unwind/bare.h"
-
 /*
  * A CFA that is not above the stack pointer is right only on another stack, which CFI has found by
- * a register that it restored. The return address there must follow a call.
+ * a register that it restored. The return address, at ra_at, must follow a call.
  */
-static __always_inline int walk_switch(struct walk *w, __u64 cfa)
+static __always_inline int walk_switch(struct walk *w, __u64 ra_at)
 {
 	__u64 ra;
 
-	if (w->switches >= WALK_SWITCHES_MAX || walk_load(w, cfa + ARCH_RA_AT, &ra) ||
-	    !WALK_AFTER_CALL(w, ra))
+	if (w->switches >= WALK_SWITCHES_MAX || walk_load(w, ra_at, &ra) ||
+	    !WALK_AFTER_CALL(w, ARCH_CODE(ra)))
 		return WALK_BAD_CFA;
 	w->switches++;
 	return 0;
@@ -238,13 +266,13 @@ static __always_inline int walk_load_register(struct walk *w, __u32 reg)
 		w->loaded = w->fp;
 		return 0;
 	}
-	if (reg >= DWARF_COUNT || !(w->known >> reg & 1))
+	if (reg >= ARCH_KNOWN_REGS || !(w->known >> reg & 1))
 		return WALK_REGISTER;
 	STEP_BARRIER(reg);
 	reg &= 31;
-	if (reg >= DWARF_COUNT)
+	if (reg >= ARCH_KNOWN_REGS)
 		return WALK_REGISTER;
-	w->loaded = w->regs[reg];
+	w->loaded = ARCH_DATA(w->regs[reg]);
 	return 0;
 }
 
@@ -287,6 +315,11 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	if (err)
 		return err;
 	cfa = value + (__s64)r->cfa_off;
+	if (walk_sp_is_least(w) && r->cfa_reg == ARCH_SP) {
+		if (r->cfa_kind != WIDE_CFA_REG || r->fp_kind != WIDE_AT_CFA)
+			return WALK_REGISTER;
+		cfa = w->fp - (__s64)r->fp_off;
+	}
 	if (r->flags & WIDE_CLONED) {
 		err = walk_register(w, ARCH_RESULT, &value);
 		if (err)
@@ -315,6 +348,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 		STEP_NOTE(w, fp_at, value + (__s64)r->fp_off);
 		if (walk_load(w, value + (__s64)r->fp_off, &fp))
 			fp = WALK_NO_FP;
+		fp = ARCH_DATA(fp);
 	} else if (r->fp_kind == WIDE_IN_REG) {
 		err = walk_register(w, r->fp_reg, &fp);
 		if (err)
@@ -352,23 +386,25 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG))) {
 		if (r->cfa_reg == ARCH_SP || r->ra_kind == WIDE_IN_REG)
 			return WALK_BAD_CFA;
-		err = WALK_SWITCH(w, cfa);
+		err = WALK_SWITCH(w, cfa + (ARCH_HAS_LINK ? (__s64)r->ra_off : ARCH_RA_AT));
 		if (err)
 			return err;
 	}
 	walk_keep(w, r, cfa);
+	ra = ARCH_CODE(ra);
 	w->pc = ra;
 	w->sp = r->fp_kind == WIDE_IS_CFA ? w->sp + (__s64)r->cfa_add : cfa;
 	w->fp = fp;
 	w->fp_chain = 0;
+	walk_know_sp(w);
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
 /* Frames based on SP or FP and PLT stubs: nearly all of them. */
 static __always_inline int walk_row(struct walk *w, __u32 rule)
 {
-	__u32 kind = RULE_KIND(rule), depth = 0, known = 0;
-	__u64 cfa, fp = w->fp, ra;
+	__u32 kind = RULE_KIND(rule), depth = 0, known = 0, in_link;
+	__u64 cfa, fp = w->fp, ra, ra_at;
 	int err;
 
 	if (kind == ROW_PLT) {
@@ -377,21 +413,32 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	} else {
 		cfa = (kind == ROW_SP ? w->sp : w->fp) + RULE_CFA(rule);
 		depth = RULE_FP_DEPTH(rule);
+		if (walk_sp_is_least(w) && kind == ROW_SP && depth)
+			cfa = w->fp + depth;
 	}
+	in_link = ARCH_HAS_LINK && !depth;
+	ra_at = ARCH_HAS_LINK ? cfa - depth + 8 : cfa + ARCH_RA_AT;
 	STEP_NOTE(w, cfa, cfa);
-	STEP_NOTE(w, ra_at, cfa + ARCH_RA_AT);
+	STEP_NOTE(w, ra_at, in_link ? 0 : ra_at);
 	STEP_NOTE(w, fp_at, depth ? cfa - depth : 0);
-	if (cfa <= w->sp) {
-		err = kind == ROW_FP ? WALK_SWITCH(w, cfa) : WALK_BAD_CFA;
+	if (cfa < w->sp || (cfa == w->sp && !in_link)) {
+		err = kind == ROW_FP && !in_link ? WALK_SWITCH(w, ra_at) : WALK_BAD_CFA;
 		if (err)
 			return err;
 	}
 	/* The saved FP is below the return address, so one window has both. */
 	if (depth && walk_read(w, cfa - depth, &fp))
 		fp = WALK_NO_FP;
-	err = walk_read(w, cfa + ARCH_RA_AT, &ra);
-	if (err)
-		return err;
+	if (in_link) {
+		if (!(w->known >> ARCH_LINK & 1))
+			return WALK_REGISTER;
+		ra = w->regs[ARCH_LINK];
+	} else {
+		err = walk_read(w, ra_at, &ra);
+		if (err)
+			return err;
+	}
+	ra = ARCH_CODE(ra);
 	/* Of code that can be written at any time, or made from a wrong reading of it. */
 	if (rule & RULE_DERIVED && (!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra)))) {
 		STEP_STALE(w);
@@ -399,10 +446,11 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	}
 	w->pc = ra;
 	w->sp = cfa;
-	w->fp = fp;
+	w->fp = ARCH_DATA(fp);
 	w->exact = 0;
 	w->known = known;
 	w->fp_chain = 0;
+	walk_know_sp(w);
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
@@ -434,12 +482,13 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 
 	if (walk_add_frame(w, 0))
 		return WALK_DEPTH;
-	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_load(w, fp, &caller_fp) ||
-	    walk_load(w, fp + 8, &ra) || !WALK_AFTER_CALL(w, ra))
+	if (fp + ARCH_FP_BELOW < w->sp || fp & 7 || fp + ARCH_FP_BELOW - w->sp > 64ull << 20 ||
+	    walk_load(w, fp, &caller_fp) || walk_load(w, fp + 8, &ra) ||
+	    !WALK_AFTER_CALL(w, ARCH_CODE(ra)))
 		return reason;
-	w->pc = ra;
+	w->pc = ARCH_CODE(ra);
 	w->sp = fp + 16;
-	w->fp = caller_fp;
+	w->fp = ARCH_DATA(caller_fp);
 	w->exact = 0;
 	return WALK_CONTINUE;
 }

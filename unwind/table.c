@@ -162,6 +162,7 @@ static int builder_plt(struct builder *b)
 			continue;
 		fde.start = section.addr;
 		fde.end = section.addr + section.size;
+		fde.insns = plt_head(b->file, &section);
 		for (uint32_t j = 0; j < nfdes && !has_cfi; j++)
 			has_cfi = cfi->fdes[j].start < fde.end && cfi->fdes[j].end > fde.start;
 		if (has_cfi)
@@ -172,6 +173,29 @@ static int builder_plt(struct builder *b)
 	return 0;
 }
 
+/*
+ * The rows of stubs without CFI. fde->insns: bytes from the start to where the first one has pushed
+ * x16 and x30, if it does.
+ */
+static int builder_plt_rows(struct builder *b, const struct cfi_fde *fde)
+{
+	const struct cfa_state pushed = {
+		.cfa = {.kind = EXPR_REG, .reg = ARCH_SP, .add = ARCH_PLT_CFA + ARCH_PLT_PUSH},
+		.cfa_set = true,
+		.ra = {.how = REG_AT_CFA, .off = -8},
+	};
+	const uint32_t stub = RULE_FRAME(ROW_SP, ARCH_PLT_CFA, 0);
+	uint32_t rule;
+	int err = spans_add(&b->spans, fde->start, stub);
+
+	if (err || !fde->insns || fde->end - fde->start < PLT_HEAD_BYTES)
+		return err;
+	err = rule_compile(&pushed, false, b->wide, &rule);
+	if (!err)
+		err = spans_add(&b->spans, fde->start + fde->insns, rule);
+	return err ? err : spans_add(&b->spans, fde->start + PLT_HEAD_BYTES, stub);
+}
+
 /* The rule of a row in place of the CFI; 0: the CFI's. */
 static int builder_instead(struct builder *b, const struct go_row *row, uint32_t *rule)
 {
@@ -180,6 +204,7 @@ static int builder_instead(struct builder *b, const struct go_row *row, uint32_t
 		.fp = {.how = REG_SAME},
 		.ra = {.how = REG_AT_CFA, .off = ARCH_RA_AT},
 	};
+	const int64_t record = -row->cfa.add;
 
 	*rule = 0;
 	if (row->rule == GO_CFI)
@@ -191,10 +216,14 @@ static int builder_instead(struct builder *b, const struct go_row *row, uint32_t
 	}
 	if (row->rule == GO_NEXT)
 		return rule_next(b->wide, rule);
+	if (row->rule == GO_CLONED)
+		return rule_cloned(b->kept_reg, b->wide, rule);
 	if (row->rule == GO_OUTERMOST)
 		state.ra.how = REG_UNDEFINED;
-	if (row->rule == GO_FRAME)
-		state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = ARCH_RA_AT - 8};
+	if (row->rule == GO_FRAME) {
+		state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = record};
+		state.ra = (struct reg_rule){.how = REG_AT_CFA, .off = record + 8};
+	}
 	return rule_compile(&state, false, b->wide, rule);
 }
 
@@ -256,7 +285,7 @@ static void builder_saved(struct builder *b, uint64_t pc, struct cfa_state *stat
 	if (!b->saved)
 		return;
 	b->late_state = *state;
-	b->late_state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = ARCH_RA_AT - 8};
+	b->late_state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = go_fp_slot(cfa->add)};
 	if (b->saved > pc)
 		b->late = b->saved;
 	else
@@ -328,6 +357,18 @@ static int builder_cfi(struct builder *b, const struct cfi_fde *fde, uint64_t *e
 	return err;
 }
 
+/* Rows in place of CFI that are known to be right, where a clone's child has another stack. */
+static void builder_clone(struct builder *b, const struct cfi_fde *fde, uint64_t next)
+{
+	uint64_t from, to;
+
+	if (!clone_inside(b->file, fde->start, next, &from, &to))
+		return;
+	b->rows.row[0] = (struct go_row){.from = from, .rule = GO_CLONED};
+	b->rows.row[1] = (struct go_row){.from = to, .rule = GO_CFI};
+	b->rows.count = 2;
+}
+
 /* limit: where the next FDE begins. */
 static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
 {
@@ -349,7 +390,7 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		b->end = limit;
 	if (fde->cie == NO_CIE) {
 		end = b->end;
-		err = spans_add(&b->spans, fde->start, RULE_FRAME(ROW_SP, ARCH_PLT_CFA, 0));
+		err = builder_plt_rows(b, fde);
 	} else if (fde->cie == SFRAME_CIE) {
 		end = b->end;
 		b->signal = sframe_signal(fde);
@@ -365,6 +406,8 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 			return 0; /* the walk knows it by its code */
 		if (go)		  /* what the CFI says of it is wrong */
 			go_rows(b->file, &b->go, go, fde->end, &b->rows);
+		else if (ARCH_HAS_LINK && limit - fde->end < ARCH_FUNCTION_ALIGN)
+			builder_clone(b, fde, limit);
 		b->signal = fde->cie != GO_CIE && b->cfi.cies[fde->cie].signal;
 		err = fde->cie == GO_CIE ? go_pcsp_run(&b->go_pcsp, fde, builder_row, b, &end)
 					 : builder_cfi(b, fde, &end);

@@ -12,7 +12,7 @@
 #include "unwind/stackhash.h"
 
 #define WALK_FRAMES_MAX 1024u
-#define WALK_ALL_KNOWN	((1u << DWARF_COUNT) - 1u) /* in a frame that was interrupted */
+#define WALK_ALL_KNOWN	ARCH_ALL_KNOWN /* in a frame that was interrupted */
 /* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
 #define WALK_START_BYTES  128
 #define WALK_SWITCHES_MAX 8 /* more is a circle */
@@ -113,8 +113,9 @@ struct walk {
 	__u64 loaded;		    /* the word read last where speed does not count */
 	__u64 fp_ra, fp_caller;	    /* where the frame pointer leads, and the one saved there */
 	__u32 elsewhere;	    /* it leads to another stack */
-	__u32 pad2;
+	__u32 sp_is_least;	    /* SP is sp or above: a frame pointer does not tell it */
 	__u64 look_pc, look_sp, look_fp; /* registers further on, while it is not sure */
+	__u64 look_ra;			 /* x30 of arm64 there; 0: not known */
 	__u64 start_stack;		 /* the main thread's deepest frame ends here; 0: unknown */
 	__u64 window_top;		 /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];

@@ -9,6 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/prog/arch.bpf.h"
 #include "bpf/prog/layout.h"
 #include "bpf/prog/step_env.bpf.h"
 #include "bpf/prog/vma.bpf.h"
@@ -17,7 +18,7 @@ const volatile struct profiler_config config = {};
 
 struct cpu_state {
 	struct walk walk;
-	bpf_user_pt_regs_t regs;
+	entry_regs_t regs;
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct count_key key;
 	__u32 runtime; /* enum runtime of the process */

@@ -80,7 +80,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		st->key.cpu = bpf_get_smp_processor_id() + 1;
 	st->user_mode = regs_user_mode(&ctx->regs);
 	if (st->user_mode) {
-		st->regs = ctx->regs;
+		regs_of_sample(&st->regs, &ctx->regs);
 		s->user++;
 	} else if (!config.no_kernel) {
 		take_kernel_stack(ctx, st, s, ctl);

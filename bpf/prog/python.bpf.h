@@ -38,7 +38,7 @@ __attribute__((noinline)) int python_take(__u64 addr)
 	r->thread = addr;
 	if (object_read(r, addr, l->tstate_size))
 		return -1;
-	return object_word(r, l->tstate_thread) == r->pointer;
+	return is_thread_of(r->pointer, object_word(r, l->tstate_thread));
 }
 
 static __always_inline int python_is_active(const struct runtime_state *r)

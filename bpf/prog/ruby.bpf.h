@@ -66,7 +66,7 @@ __attribute__((noinline)) int ruby_take(__u64 addr)
 		id = runtime_word(object_word(r, l->thread_native) + l->thread_id);
 	else
 		id = object_word(r, l->thread_id);
-	return id == r->pointer;
+	return is_thread_of(r->pointer, id);
 }
 
 /* The thread at r->frame in the list at r->record. 0: it is the current one, or there are no more.

@@ -14,11 +14,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#ifdef __TARGET_ARCH_x86
-#include "bpf/prog/arch/x86_64.bpf.h"
-#else
-#error "no registers of this processor are known"
-#endif
+#include "bpf/prog/arch.bpf.h"
 #include "bpf/prog/layout.h"
 #include "bpf/prog/maps.bpf.h"
 #include "bpf/prog/modules.bpf.h"
@@ -270,7 +266,7 @@ static __always_inline int entry_registers(struct cpu_state *st)
 		void *stack = NULL;
 
 		bpf_core_read(&stack, sizeof(stack), &task->stack);
-		from = stack + config.thread_size - sizeof(st->regs);
+		from = stack + config.thread_size - entry_regs_size();
 	}
 	return bpf_probe_read_kernel(&st->regs, sizeof(st->regs), from);
 }
@@ -433,7 +429,7 @@ static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack)
 	struct walk *w = &st->walk;
 	int reason;
 
-	if (!st->user_mode && entry_registers(st)) {
+	if ((!st->user_mode || REGS_ALWAYS_OF_ENTRY) && entry_registers(st)) {
 		walk_begin(w, 1);
 		w->start_stack = start_stack;
 		st->runtime = RUNTIME_NONE;

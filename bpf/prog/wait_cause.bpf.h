@@ -83,7 +83,7 @@ static __always_inline const void *task_registers(struct task_struct *task)
 {
 	if (config.has_task_regs)
 		return (const void *)bpf_task_pt_regs(task);
-	return task->stack + config.thread_size - sizeof(struct pt_regs);
+	return task->stack + config.thread_size - entry_regs_size();
 }
 
 /* What the current task waits for, as it leaves the CPU; *object: see struct thread_entry. */

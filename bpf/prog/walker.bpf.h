@@ -186,15 +186,6 @@ __attribute__((noinline)) int walk_call_load_register(__u32 reg)
 	return walk_load_register(&st->walk, reg);
 }
 
-__attribute__((noinline)) int walk_call_judge_call(void)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return CALL_UNSURE;
-	return walk_judge_call(&st->walk);
-}
-
 __attribute__((noinline)) int walk_call_sigcontext(__u64 at)
 {
 	struct cpu_state *st = this_state();
@@ -390,6 +381,17 @@ __attribute__((noinline)) int walk_call_scan(void)
 	return walk_scan(&st->walk);
 }
 
+/* Of unwind/arch/x86_64/step.h only. */
+#if !ARCH_HAS_LINK
+__attribute__((noinline)) int walk_call_judge_call(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return CALL_UNSURE;
+	return walk_judge_call(&st->walk);
+}
+
 __attribute__((noinline)) int walk_call_try_call(void)
 {
 	struct cpu_state *st = this_state();
@@ -398,6 +400,7 @@ __attribute__((noinline)) int walk_call_try_call(void)
 		return CALL_UNSURE;
 	return walk_try_call(&st->walk);
 }
+#endif
 
 __attribute__((noinline)) int walk_call_bare(void)
 {

@@ -75,9 +75,9 @@ __attribute__((format(printf, 3, 4))) static enum verdict answer(struct facts *f
 
 static enum verdict ask_machine(struct facts *f)
 {
-	if (strcmp(f->uts.machine, "x86_64") != 0)
+	if (strcmp(f->uts.machine, "x86_64") != 0 && strcmp(f->uts.machine, "aarch64") != 0)
 		return answer(f, VERDICT_NO,
-			      "%s cannot be unwound; run stacktop on an x86_64 machine",
+			      "%s cannot be unwound; run stacktop on an x86_64 or aarch64 machine",
 			      f->uts.machine);
 	return answer(f, VERDICT_OK, "%s", f->uts.machine);
 }

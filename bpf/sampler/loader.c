@@ -39,7 +39,7 @@ static int set_config(struct profiler_programs *p, const struct sampler_options 
 		.no_kernel = options->no_kernel,
 		.no_user = options->no_user,
 		.capture = options->capture,
-		.thread_size = 16384,
+		.thread_size = sysconf(_SC_PAGESIZE) > 16384 ? sysconf(_SC_PAGESIZE) : 16384,
 		.seen_mask = sizes->seen_sets - 1,
 		.ring_wake = sizes->ring / 4,
 		.unfollowed = (__u32)options->unfollowed,

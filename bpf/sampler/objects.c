@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Embeds the BPF objects. Skeletons would need bpftool, which not every distribution packages. */
+/*
+ * Embeds the BPF objects. Skeletons would need bpftool, which not every distribution packages.
+ * Hidden, since GCC for arm64 else finds all labels of a section by one slot of the GOT.
+ */
 #include "bpf/sampler/objects.h"
 
 #include <bpf/libbpf.h>
@@ -9,7 +12,7 @@
 	    ".balign 16\n" #name "_begin:\n"                                                       \
 	    ".incbin \"bpf/prog/" #name ".bpf.o\"\n" #name "_end:\n"                               \
 	    ".popsection\n");                                                                      \
-	extern const char name##_begin[], name##_end[];                                            \
+	extern __attribute__((visibility("hidden"))) const char name##_begin[], name##_end[];      \
 	struct bpf_object *objects_##name(void)                                                    \
 	{                                                                                          \
 		LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = shown);                     \

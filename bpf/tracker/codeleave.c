@@ -215,11 +215,13 @@ static int draw_up(struct pieces *p, struct code_draft *d)
 int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct code_draft *d)
 {
 	struct work work = {.limit = WORK_MAX};
-	uint8_t *bytes = malloc(WINDOW_MAX + BEFORE + BEHIND);
+	uint8_t *bytes = ARCH_DERIVES ? malloc(WINDOW_MAX + BEFORE + BEHIND) : NULL;
 	struct disasm *disasm = NULL;
 	struct pieces p = {0};
-	int err = !bytes ? -ENOMEM : disasm_new(ARCH_MACHINE, &disasm);
+	int err = -ENOTSUP;
 
+	if (ARCH_DERIVES)
+		err = bytes ? disasm_new(ARCH_MACHINE, &disasm) : -ENOMEM;
 	if (!err)
 		qsort(places, n, sizeof(places[0]), compare_places);
 	for (size_t i = 0, count; i < n && !err; i += count) {

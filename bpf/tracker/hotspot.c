@@ -247,7 +247,7 @@ static int add_prologue(struct code_draft *d, uint64_t addr, const uint8_t *code
 
 	if (!framecode_prologue(code, complete, frame, &p))
 		return 0;
-	err = codedraft_row(d, addr, RULE_FRAME(ROW_SP, 8, 0));
+	err = codedraft_row(d, addr, RULE_FRAME(ROW_SP, -ARCH_RA_AT, 0));
 	if (!err && p.saved < p.room)
 		err = codedraft_row(d, addr + p.saved, RULE_FRAME(ROW_SP, 16, 16));
 	else if (!err)
@@ -290,8 +290,13 @@ static int add_body(struct code_draft *d, const struct hotspot_code *c, const ui
 		err = add_pushed(d, c, pushed, at, e.room);
 		if (!err && e.room < e.restored)
 			err = codedraft_row(d, c->addr + e.room, RULE_FRAME(ROW_SP, 16, 16));
+		if (!err && e.restored < e.room)
+			err = codedraft_row(d, c->addr + e.restored,
+					    RULE_FRAME(ROW_SP, c->frame, 0));
 		if (!err)
-			err = codedraft_row(d, c->addr + e.restored, RULE_FRAME(ROW_SP, 8, 0));
+			err = codedraft_row(d,
+					    c->addr + (e.room > e.restored ? e.room : e.restored),
+					    RULE_FRAME(ROW_SP, -ARCH_RA_AT, 0));
 		if (!err && e.end < c->size)
 			err = codedraft_row(d, c->addr + e.end, RULE_FRAME(ROW_SP, c->frame, 16));
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bpf/sampler/clock.h"
+#include "symbols/elf/arch.h"
 #include "symbols/files/localfs.h"
 #include "symbols/files/rootfile.h"
 
@@ -146,7 +147,9 @@ static void read_elf(int fd, struct open_answer *a)
 		a->nloads = (uint32_t)n;
 		memcpy(a->loads, loads, n * sizeof(*loads));
 		a->build_id_size = (uint8_t)elf_file_build_id(file, a->build_id);
-		a->elf_err = elf_file_is_narrow(file) ? -ENOTSUP : 0;
+		a->elf_err = elf_file_is_narrow(file) || elf_file_machine(file) != ARCH_ELF_MACHINE
+				     ? -ENOTSUP
+				     : 0;
 	}
 	elf_file_free(file);
 }

@@ -2,12 +2,83 @@
 #ifndef STACKTOP_SYMBOLS_ELF_ARCH_H
 #define STACKTOP_SYMBOLS_ELF_ARCH_H
 
-/* What reading symbols must know about the processor; a file for each, with the same names. */
+/*
+ * What is read of files of each processor, whichever runs here: a header for each, chosen by the
+ * machine of the file (e_machine).
+ */
 
-#if defined(__x86_64__)
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARCH_STUB_MAX	32u /* bytes; LLVM's retpolines have so many, all others 8, 16 or 24 */
+#define ARCH_STUB_USUAL 16u
+#define ARCH_GETTER	16u /* bytes of a function that arch_getter reads */
+
+enum plt_stub {
+	PLT_STUB_NONE, /* not the beginning of a stub */
+	PLT_STUB_SLOT, /* jumps through the GOT slot at an address */
+	PLT_STUB_LAZY, /* pushes the number of its relocation in .rela.plt */
+};
+
+enum arch_relocation {
+	ARCH_RELATIVE, /* the bias is added to the addend: a pointer into the file itself */
+	ARCH_IRELATIVE,
+	ARCH_JUMP_SLOT,
+	ARCH_GLOB_DAT,
+	ARCH_OTHER,
+};
+
+#include "symbols/elf/arch/arm64.h"
 #include "symbols/elf/arch/x86_64.h"
+
+/* The processor that this program runs on, and that of the 32-bit programs that it may run. */
+#if defined(__x86_64__)
+#define ARCH_ELF_MACHINE    EM_X86_64
+#define ARCH_ELF_MACHINE_32 EM_386
+#elif defined(__aarch64__)
+#define ARCH_ELF_MACHINE    EM_AARCH64
+#define ARCH_ELF_MACHINE_32 EM_ARM
 #else
-#error "symbols/elf/arch/ has no file for this processor"
+#error "symbols/elf/arch/ has no header for this processor"
 #endif
+
+/* True for files of a processor whose code is known. */
+static inline bool arch_is_known(unsigned int machine)
+{
+	return machine == EM_X86_64 || machine == EM_AARCH64;
+}
+
+/* type: ELF64_R_TYPE of a relocation. */
+static inline enum arch_relocation arch_relocation(unsigned int machine, uint32_t type)
+{
+	return machine == EM_AARCH64 ? arm64_relocation(type) : x86_64_relocation(type);
+}
+
+/* What the code p[0, room) at addr is. *value: see enum plt_stub. */
+static inline enum plt_stub arch_plt_stub(unsigned int machine, const uint8_t *p, size_t room,
+					  uint64_t addr, uint64_t *value)
+{
+	return machine == EM_AARCH64 ? arm64_plt_stub(p, room, addr, value)
+				     : x86_64_plt_stub(p, room, addr, value);
+}
+
+/* Bytes of the shortest jump of a stub: the next one begins behind it. */
+static inline size_t arch_jump_min(unsigned int machine)
+{
+	return machine == EM_AARCH64 ? ARM64_JUMP_MIN : X86_64_JUMP_MIN;
+}
+
+/*
+ * The address of what a function returns that only loads it, 8 bytes if it is wide and 4 if not.
+ * code: its ARCH_GETTER bytes at addr. 0: it looks otherwise.
+ */
+static inline uint64_t arch_getter(unsigned int machine, const uint8_t *code, uint64_t addr,
+				   bool wide)
+{
+	return machine == EM_AARCH64 ? arm64_getter(code, addr, wide)
+				     : x86_64_getter(code, addr, wide);
+}
 
 #endif

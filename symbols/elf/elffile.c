@@ -80,7 +80,8 @@ static int elf_file_header(struct elf_file *file, bool core)
 		return -ENOTSUP;
 	if (!gelf_getehdr(file->elf, &file->ehdr))
 		return elffile_error();
-	if (file->ehdr.e_machine != (file->narrow ? ARCH_ELF_MACHINE_32 : ARCH_ELF_MACHINE))
+	if (file->narrow ? file->ehdr.e_machine != ARCH_ELF_MACHINE_32
+			 : !arch_is_known(file->ehdr.e_machine))
 		return -ENOTSUP;
 	if (!has_type(file, core))
 		return -EINVAL;

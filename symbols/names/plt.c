@@ -33,12 +33,13 @@ struct plt_slots {
 	struct elf_section symbols; /* .dynsym */
 	struct elf_section lazy;    /* .rela.plt: lazy stubs push indexes into it */
 	uint64_t left;		    /* relocations that may still be looked at */
+	unsigned int machine;
 };
 
 /* False: a relocation of another kind, or without a name. */
 static bool slot_read(const struct plt_slots *slots, const Elf64_Rela *rela, struct plt_slot *out)
 {
-	uint32_t type = ELF64_R_TYPE(rela->r_info);
+	enum arch_relocation type = arch_relocation(slots->machine, ELF64_R_TYPE(rela->r_info));
 	uint64_t index = ELF64_R_SYM(rela->r_info);
 	Elf64_Sym sym;
 
@@ -112,7 +113,7 @@ static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room
 	Elf64_Rela rela;
 	uint64_t value;
 
-	switch (plt_stub_read(p, room, addr, &value)) {
+	switch (arch_plt_stub(slots->machine, p, room, addr, &value)) {
 	case PLT_STUB_SLOT:
 		key.addr = value;
 		slot = slots->count
@@ -159,7 +160,7 @@ static int stubs_add(struct symlist *list, const struct plt_slots *slots,
 		last = at;
 		slot = next;
 		if (!end)
-			at += ARCH_JUMP_MIN;
+			at += arch_jump_min(slots->machine);
 	}
 	return err == -E2BIG ? 0 : err;
 }
@@ -184,11 +185,11 @@ static int plts_read(const struct elf_file *file, struct symlist *list, struct p
 
 int plt_read(const struct elf_file *file, struct symlist *list)
 {
-	struct plt_slots slots = {0};
+	struct plt_slots slots = {.machine = elf_file_machine(file)};
 	uint64_t left = LIMIT_STUBS;
 	int err;
 
-	if (elf_file_machine(file) != ARCH_ELF_MACHINE || !list->nranges)
+	if (!arch_is_known(slots.machine) || !list->nranges)
 		return 0;
 	if (!elf_file_section_index(file, ".plt") && !elf_file_section_index(file, ".plt.got") &&
 	    !elf_file_section_index(file, ".iplt"))

@@ -12,6 +12,7 @@
 
 #include "symbols/runtime/python_code.h"
 #include "symbols/runtime/python_offsets.h"
+#include "symbols/runtime/threadblock.h"
 
 #define INTERPS_MAX	8u
 #define THREADS_MAX	64u
@@ -372,7 +373,7 @@ static int check_thread(struct checker *c, uint64_t addr, uint64_t interp, uint6
 			uint64_t *next)
 {
 	uint8_t tstate[OBJECT_MAX] = {0};
-	uint64_t thread, self, frame;
+	uint64_t thread, self, tid, frame;
 	unsigned int records, cframes = 0;
 	int err;
 
@@ -394,8 +395,8 @@ static int check_thread(struct checker *c, uint64_t addr, uint64_t interp, uint6
 			return thread ? refuse(c, "a thread's state is of a thread, and of none")
 				      : 0;
 	}
-	/* A thread's control block begins with its own address, in the x86-64 ABI for TLS. */
-	if (read_word(c, thread, &self) || self != thread)
+	if (read_word(c, thread, &self) || read_word(c, thread + THREADBLOCK_TID, &tid) ||
+	    !threadblock_is_sound(thread, self, tid))
 		return refuse(c, "a thread's state is of no thread");
 	if (c->l->tstate_native && word_at(tstate, c->l->tstate_native) - 1 >= PID_MAX)
 		return refuse(c, "a thread's number is impossible");

@@ -13,6 +13,7 @@
 
 #include "symbols/runtime/ruby_code.h"
 #include "symbols/runtime/ruby_file.h"
+#include "symbols/runtime/threadblock.h"
 
 #define RACTORS_MAX 16u
 #define THREADS_MAX 64u
@@ -415,7 +416,7 @@ static int check_context(struct ruby_checker *c, uint64_t ec, uint64_t thread, u
 static int check_thread(struct ruby_checker *c, uint64_t addr, uint64_t ractor, bool main)
 {
 	uint8_t thread[OBJECT_MAX] = {0};
-	uint64_t pointer, self;
+	uint64_t pointer, self, tid;
 
 	if (addr & 7 || c->read(c->arg, addr, thread, c->l->thread_size))
 		return refuse(c, "a thread cannot be read");
@@ -433,8 +434,8 @@ static int check_thread(struct ruby_checker *c, uint64_t addr, uint64_t ractor, 
 	}
 	if (!pointer && !main) /* has not begun */
 		return 0;
-	/* A thread's control block begins with its own address, in the x86-64 ABI for TLS. */
-	if (!read_word(c, pointer, &self) || self != pointer)
+	if (!read_word(c, pointer, &self) || !read_word(c, pointer + THREADBLOCK_TID, &tid) ||
+	    !threadblock_is_sound(pointer, self, tid))
 		return refuse(c, "a thread is none of the process");
 	return check_context(c, word_at(thread, c->l->thread_ec), addr, pointer, main);
 }

@@ -344,8 +344,10 @@ static uint64_t relocated(const struct elf_file *file, uint64_t addr)
 	for (size_t at = 0; table.size - at >= sizeof(rela); at += sizeof(rela)) {
 		memcpy(&rela, table.data + at, sizeof(rela));
 		if (rela.r_offset == addr)
-			return ELF64_R_TYPE(rela.r_info) == ARCH_RELATIVE ? (uint64_t)rela.r_addend
-									  : 0;
+			return arch_relocation(elf_file_machine(file), ELF64_R_TYPE(rela.r_info)) ==
+					       ARCH_RELATIVE
+				       ? (uint64_t)rela.r_addend
+				       : 0;
 	}
 	return 0;
 }
@@ -359,7 +361,7 @@ static uint64_t loaded_by(const struct elf_file *file, uint64_t function, bool w
 	uint8_t code[ARCH_GETTER];
 
 	return function && read_at(file, function, code, sizeof(code))
-		       ? arch_getter(code, function, wide)
+		       ? arch_getter(elf_file_machine(file), code, function, wide)
 		       : 0;
 }
 

@@ -232,9 +232,9 @@ static inline int libdw_frame(const struct libdw *l, const uint64_t *regs, uint6
 	f->cfa = pop(&m);
 	if (m.unknown)
 		goto out;
-	if (!libdw_register(regs, frame, DWARF_RSP, f->cfa, &f->sp, &undefined) ||
+	if (!libdw_register(regs, frame, ARCH_SP, f->cfa, &f->sp, &undefined) ||
 	    !libdw_register(regs, frame, ra, f->cfa, &f->ra, &f->outermost) ||
-	    !libdw_register(regs, frame, DWARF_RBP, f->cfa, &f->fp, &undefined))
+	    !libdw_register(regs, frame, ARCH_FP, f->cfa, &f->fp, &undefined))
 		goto out;
 	found = 1;
 out:

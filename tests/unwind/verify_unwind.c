@@ -50,7 +50,7 @@ enum outcome {
 	SP_LOST,     /* ours says that the caller's stack pointer is lost */
 	UNKNOWN,     /* libdw's expression cannot be evaluated here */
 	PLT,	     /* our rule for PLT sections without CFI */
-	CLONED,	     /* our rule for clone's system call, which has none */
+	CLONED,	     /* our rule for clone's system call, for which no CFI is right */
 	DERIVED,     /* our rule for code without CFI */
 	HASKELL,     /* our rule for GHC's code without CFI, which unwind/test_ghc.py checks */
 	GO,	     /* our rule for Go's without it, which unwind/test_go_pcsp.py checks */
@@ -58,21 +58,11 @@ enum outcome {
 };
 
 static const char *const outcome_names[OUTCOMES] = {
-	"agree",
-	"CFA differs",
-	"SP differs",
-	"FP differs",
-	"RA differs",
-	"signal flag",
-	"we: end",
-	"libdw: nothing",
-	"we: unsupported",
-	"we: SP lost",
-	"libdw: unknown",
-	"PLT without CFI",
-	"clone without CFI",
-	"derived",
-	"Haskell without CFI",
+	"agree",	  "CFA differs",    "SP differs",
+	"FP differs",	  "RA differs",	    "signal flag",
+	"we: end",	  "libdw: nothing", "we: unsupported",
+	"we: SP lost",	  "libdw: unknown", "PLT without CFI",
+	"clone",	  "derived",	    "Haskell without CFI",
 	"Go without CFI",
 };
 
@@ -106,7 +96,7 @@ static void registers_invent(struct check *k, uint64_t pc)
 {
 	for (unsigned int i = 0; i < DWARF_COUNT; i++)
 		k->regs[i] = mix(k->random += i + 1);
-	k->regs[DWARF_RIP] = pc;
+	k->regs[ARCH_PC] = pc;
 }
 
 /* --- our side ------------------------------------------------------------------------------ */
@@ -122,7 +112,7 @@ static uint64_t wide_value(const struct check *k, unsigned int kind, unsigned in
 	case WIDE_IN_REG:
 		return k->regs[reg];
 	default:
-		return k->regs[DWARF_RBP];
+		return k->regs[ARCH_FP];
 	}
 }
 
@@ -148,18 +138,21 @@ static void our_frame(const struct check *k, uint32_t rule, struct frame *f)
 		f->signal = w->flags & WIDE_SIGNAL;
 		return;
 	case ROW_PLT:
-		f->cfa =
-			k->regs[DWARF_RSP] + 8 + ((k->regs[DWARF_RIP] & 15) >= (rule & 15) ? 8 : 0);
+		f->cfa = k->regs[ARCH_SP] + 8 + ((k->regs[ARCH_PC] & 15) >= (rule & 15) ? 8 : 0);
 		break;
 	default:
-		base = RULE_KIND(rule) == ROW_SP ? DWARF_RSP : DWARF_RBP;
+		base = RULE_KIND(rule) == ROW_SP ? ARCH_SP : ARCH_FP;
 		f->cfa = k->regs[base] + RULE_CFA(rule);
 		break;
 	}
-	f->fp = k->regs[DWARF_RBP];
+	f->fp = k->regs[ARCH_FP];
 	if (RULE_KIND(rule) != ROW_PLT && RULE_FP_DEPTH(rule) > 0)
 		f->fp = memory(f->cfa - RULE_FP_DEPTH(rule));
-	f->ra = memory(f->cfa - 8);
+	if (!ARCH_HAS_LINK)
+		f->ra = memory(f->cfa - 8);
+	else
+		f->ra = RULE_FP_DEPTH(rule) > 0 ? memory(f->cfa - RULE_FP_DEPTH(rule) + 8)
+						: k->regs[ARCH_LINK];
 }
 
 /* --- both ---------------------------------------------------------------------------------- */
@@ -228,7 +221,9 @@ static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 	registers_invent(k, pc);
 	*end = 0;
 	found = libdw_frame(&k->libdw, k->regs, pc, &theirs, &start, end);
-	if (RULE_KIND(rule) == ROW_UNSUPPORTED) {
+	if (RULE_KIND(rule) == ROW_WIDE && k->wide[RULE_PAYLOAD(rule)].flags & WIDE_CLONED) {
+		outcome = CLONED;
+	} else if (RULE_KIND(rule) == ROW_UNSUPPORTED) {
 		outcome = UNSUPPORTED;
 		totals.classes[RULE_PAYLOAD(rule) % ROW_CLASS_COUNT]++;
 	} else if (found > 0 && RULE_KIND(rule) == ROW_WIDE &&
@@ -239,9 +234,6 @@ static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 		outcome = UNKNOWN;
 	} else if (RULE_KIND(rule) == ROW_END) {
 		outcome = found ? MISSING : AGREE;
-	} else if (!found && RULE_KIND(rule) == ROW_WIDE &&
-		   k->wide[RULE_PAYLOAD(rule)].flags & WIDE_CLONED) {
-		outcome = CLONED;
 	} else if (!found) {
 		outcome = in_bare_plt(k, pc)	    ? PLT
 			  : rule & RULE_DERIVED	    ? DERIVED
@@ -423,6 +415,10 @@ static void verify_file(const char *path)
 
 	if (elf_file_open(path, &file) < 0)
 		return;
+	if (elf_file_machine(file) != ARCH_MACHINE) {
+		elf_file_free(file);
+		return;
+	}
 	if (!is_mapped(file)) {
 		totals.not_mapped++;
 		elf_file_free(file);

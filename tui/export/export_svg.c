@@ -30,7 +30,7 @@ __asm__(".pushsection .rodata\n"
 	".incbin \"tui/export/flame.js\"\n"
 	".byte 0\n"
 	".popsection\n");
-extern const char export_svg_script[];
+extern __attribute__((visibility("hidden"))) const char export_svg_script[];
 
 struct svg_drawing {
 	FILE *to;

@@ -28,7 +28,8 @@
 THEMES(THEME_ASM)
 #undef THEME_ASM
 
-#define THEME_EXTERN(id, name) extern const char theme_text_##id[], theme_end_##id[];
+#define THEME_EXTERN(id, name)                                                                     \
+	extern __attribute__((visibility("hidden"))) const char theme_text_##id[], theme_end_##id[];
 THEMES(THEME_EXTERN)
 #undef THEME_EXTERN
 

@@ -21,8 +21,24 @@
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 
+typedef bpf_user_pt_regs_t entry_regs_t;
+
+/* Bytes of the kernel's own structure. */
+static __always_inline __u64 entry_regs_size(void)
+{
+	return sizeof(entry_regs_t);
+}
+
+/* Those of code in user mode are a part of the sample, which is quicker. */
+#define REGS_ALWAYS_OF_ENTRY 0
+
+static __always_inline void regs_of_sample(entry_regs_t *to, const bpf_user_pt_regs_t *from)
+{
+	*to = *from;
+}
+
 /* to[n] becomes DWARF register n. */
-static __always_inline void regs_load(__u64 *to, const bpf_user_pt_regs_t *regs)
+static __always_inline void regs_load(__u64 *to, const entry_regs_t *regs)
 {
 	to[DWARF_RAX] = regs->rax;
 	to[DWARF_RDX] = regs->rdx;
@@ -43,19 +59,19 @@ static __always_inline void regs_load(__u64 *to, const bpf_user_pt_regs_t *regs)
 	to[DWARF_RIP] = regs->rip;
 }
 
-static __always_inline __u64 regs_sp(const bpf_user_pt_regs_t *regs)
+static __always_inline __u64 regs_sp(const entry_regs_t *regs)
 {
 	return regs->rsp;
 }
 
 /* 1: of code in user mode. */
-static __always_inline int regs_user_mode(const bpf_user_pt_regs_t *regs)
+static __always_inline int regs_user_mode(const entry_regs_t *regs)
 {
 	return (regs->cs & 3) != 0;
 }
 
 /* 1: of a 32-bit program. */
-static __always_inline int regs_32_bit(const bpf_user_pt_regs_t *regs)
+static __always_inline int regs_32_bit(const entry_regs_t *regs)
 {
 	return (regs->cs & 0xffff) == USER32_CS;
 }
@@ -65,12 +81,12 @@ static __always_inline int regs_32_bit(const bpf_user_pt_regs_t *regs)
  * instruction, which leaves that address in RCX; an interrupt, a fault, or a system call that ends
  * in a signal's handler, to the very pc.
  */
-static __always_inline int regs_pc_executed(const bpf_user_pt_regs_t *regs)
+static __always_inline int regs_pc_executed(const entry_regs_t *regs)
 {
 	return (__s64)regs->orig_rax < 0 || regs->rcx != regs->rip;
 }
 
-static __always_inline int regs_in_sigreturn(const bpf_user_pt_regs_t *regs)
+static __always_inline int regs_in_sigreturn(const entry_regs_t *regs)
 {
 	return regs->orig_rax == NR_RT_SIGRETURN;
 }
@@ -79,12 +95,12 @@ static __always_inline int regs_in_sigreturn(const bpf_user_pt_regs_t *regs)
  * Where PHP keeps its frame and its instruction if it was compiled by GCC (Zend/zend_execute.c,
  * ZEND_VM_FP_GLOBAL_REG). Other code may have other values there.
  */
-static __always_inline __u64 regs_php_frame(const bpf_user_pt_regs_t *regs)
+static __always_inline __u64 regs_php_frame(const entry_regs_t *regs)
 {
 	return regs->r14;
 }
 
-static __always_inline __u64 regs_php_opline(const bpf_user_pt_regs_t *regs)
+static __always_inline __u64 regs_php_opline(const entry_regs_t *regs)
 {
 	return regs->r15;
 }
@@ -107,6 +123,12 @@ static __always_inline __u64 current_thread_pointer(void)
 	return base;
 }
 
+/* True if pthread_self() is the id. */
+static __always_inline int is_thread_of(__u64 pointer, __u64 id)
+{
+	return id == pointer;
+}
+
 /* Of an entry into the kernel: the system call, below 0 if it is none, and its first argument. */
 struct regs_call {
 	__u64 argument;
@@ -120,7 +142,7 @@ static __always_inline long regs_read_call(struct regs_call *call, const void *r
 	return bpf_probe_read_kernel(call, sizeof(*call), &((const struct pt_regs *)regs)->rdi);
 }
 
-static __always_inline int regs_in_execve(const bpf_user_pt_regs_t *regs)
+static __always_inline int regs_in_execve(const entry_regs_t *regs)
 {
 	return regs->orig_rax == NR_EXECVE || regs->orig_rax == NR_EXECVEAT;
 }

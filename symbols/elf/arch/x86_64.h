@@ -3,39 +3,37 @@
 #define STACKTOP_SYMBOLS_ELF_ARCH_X86_64_H
 
 /*
- * The machine of ELF files, the relocations that fill slots of the GOT, and the code of PLT stubs
- * (psABI AMD64, "Procedure Linkage Table") and of functions that return a variable.
+ * The relocations that fill slots of the GOT, and the code of PLT stubs (psABI AMD64, "Procedure
+ * Linkage Table") and of functions that return a variable. A part of symbols/elf/arch.h.
  */
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#define ARCH_ELF_MACHINE    EM_X86_64
-#define ARCH_ELF_MACHINE_32 EM_386 /* of the 32-bit programs that it runs */
+#define X86_64_JUMP_MIN 5u
 
-#define ARCH_IRELATIVE R_X86_64_IRELATIVE
-#define ARCH_JUMP_SLOT R_X86_64_JUMP_SLOT
-#define ARCH_GLOB_DAT  R_X86_64_GLOB_DAT
-
-#define ARCH_STUB_MAX	32u /* bytes; LLVM's retpolines have so many, all others 8 or 16 */
-#define ARCH_STUB_USUAL 16u
-#define ARCH_JUMP_MIN	5u /* bytes of the shortest jump of a stub */
-
-enum plt_stub {
-	PLT_STUB_NONE, /* not the beginning of a stub */
-	PLT_STUB_SLOT, /* jumps through the GOT slot at an address */
-	PLT_STUB_LAZY, /* pushes the number of its relocation in .rela.plt */
-};
+static inline enum arch_relocation x86_64_relocation(uint32_t type)
+{
+	switch (type) {
+	case R_X86_64_RELATIVE:
+		return ARCH_RELATIVE;
+	case R_X86_64_IRELATIVE:
+		return ARCH_IRELATIVE;
+	case R_X86_64_JUMP_SLOT:
+		return ARCH_JUMP_SLOT;
+	case R_X86_64_GLOB_DAT:
+		return ARCH_GLOB_DAT;
+	default:
+		return ARCH_OTHER;
+	}
+}
 
 /*
- * What the code p[0, room) at addr is: endbr64 and bnd may come first, then `push n`,
+ * endbr64 and bnd may come first, then `push n`,
  * `jmp *slot(%rip)`, or `mov slot(%rip), %r11` of a retpoline.
  */
-static inline enum plt_stub plt_stub_read(const uint8_t *p, size_t room, uint64_t addr,
-					  uint64_t *value)
+static inline enum plt_stub x86_64_plt_stub(const uint8_t *p, size_t room, uint64_t addr,
+					    uint64_t *value)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	size_t skip = 0, jump;
@@ -62,17 +60,8 @@ static inline enum plt_stub plt_stub_read(const uint8_t *p, size_t room, uint64_
 	return PLT_STUB_SLOT;
 }
 
-/* A relocation that adds the bias to its addend: a pointer into the file itself. */
-#define ARCH_RELATIVE R_X86_64_RELATIVE
-
-#define ARCH_GETTER 11u /* bytes of a function that arch_getter reads */
-
-/*
- * The address of what a function returns that only loads it, 8 bytes if it is wide and 4 if not:
- * `lea place(%rip), %rax; mov (%rax), %rax or %eax; ret`. code: its ARCH_GETTER bytes at addr.
- * 0: it looks otherwise.
- */
-static inline uint64_t arch_getter(const uint8_t *code, uint64_t addr, bool wide)
+/* `lea place(%rip), %rax; mov (%rax), %rax or %eax; ret` */
+static inline uint64_t x86_64_getter(const uint8_t *code, uint64_t addr, bool wide)
 {
 	static const uint8_t lea[] = {0x48, 0x8d, 0x05}, load_wide[] = {0x48, 0x8b, 0x00, 0xc3},
 			     load[] = {0x8b, 0x00, 0xc3};

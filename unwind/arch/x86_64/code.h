@@ -6,7 +6,8 @@
 
 #include <linux/types.h>
 
-#define ARCH_FUNCTION_ALIGN 16 /* what compilers align functions to */
+#define ARCH_FUNCTION_ALIGN  16 /* what compilers align functions to */
+#define ARCH_SIGRETURN_ALIGN 16 /* ... and C libraries the code that handlers return to */
 
 /* --- calls --------------------------------------------------------------------------------- */
 

@@ -121,6 +121,12 @@ static const uint8_t *text_at(struct go_text *text, uint64_t addr, uint32_t size
 	return text->window + (addr - text->at);
 }
 
+int64_t go_fp_slot(int64_t cfa)
+{
+	(void)cfa;
+	return ARCH_RA_AT - 8;
+}
+
 uint64_t go_saved(struct go_text *text, uint64_t pc, int64_t cfa)
 {
 	const uint8_t *code = text_at(text, pc - 1, 9);

@@ -32,7 +32,25 @@ enum dwarf_reg {
 #define ARCH_FP	    DWARF_RBP
 #define ARCH_PC	    DWARF_RIP
 #define ARCH_RESULT DWARF_RAX /* of a system call */
-#define ARCH_RA_AT  (-8)      /* where a call leaves the return address, from the CFA */
+
+#define ARCH_RA_AT    (-8) /* where a call leaves the return address, from the CFA */
+#define ARCH_HAS_LINK 0	   /* not in a register */
+#define ARCH_LINK     0
+#define ARCH_FP_BELOW 0 /* bytes that a frame pointer may be below the stack pointer */
+
+/* Registers that a walk keeps track of: bit n for register n. */
+#define ARCH_KNOWN_REGS 17u
+#define ARCH_ALL_KNOWN	((1u << ARCH_KNOWN_REGS) - 1u)
+
+/* An address as code or data is read from, without what else pointers to it may have. */
+#define ARCH_CODE(value) (value)
+#define ARCH_DATA(value) (value)
+
+#define ARCH_PC_SHIFT 0 /* instructions begin at any byte */
+#define ARCH_DERIVES  1 /* code without CFI gets rows (unwind/effect.h) */
+
+#define ARCH_STEP_H	 "unwind/arch/x86_64/step.h"
+#define ARCH_UNWIND_DUMP unwind_dump_x86_64
 
 /* As people read them. */
 #define ARCH_SP_NAME	 "rsp"

@@ -11,7 +11,10 @@
 
 #include "unwind/arch/x86_64/registers.h"
 
-#define SIGCONTEXT_AT 40 /* struct ucontext.uc_mcontext */
+#define SIGCONTEXT_AT	  40 /* struct ucontext.uc_mcontext, from SP where a handler returns to */
+#define ARCH_SIGNAL_FRAME 8  /* bytes that are in front of that while a handler begins */
+
+#define ARCH_SIGCONTEXT_IN_ORDER 0 /* the registers are not in that of DWARF */
 
 enum sigcontext_reg {
 	SIGCONTEXT_R8,
