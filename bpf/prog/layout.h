@@ -350,7 +350,8 @@ struct profiler_config {
 	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
 	__u8 capture;	    /* user space may ask for a capture_record */
 	__u8 checks_lists;  /* the kernel's mappings can be looked up (bpf/prog/vma.bpf.h) */
-	__u8 pad[3];
+	__u8 runtimes; /* a program may call another (arm64: Linux 6.0, beside global functions) */
+	__u8 pad[2];
 	__u64 thread_size; /* offset of the end of pt_regs in the stack, without has_task_regs */
 	__u32 seen_mask;   /* sets of seen_stacks - 1 */
 	__u32 ring_wake;   /* user space is woken when the ring holds so many bytes */

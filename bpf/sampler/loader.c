@@ -18,7 +18,8 @@
 #include "bpf/sampler/waits.h"
 #include "symbols/files/kernelclock.h"
 
-#define WAIT_SHARE 100 /* of a CPU, 1 / this: what taking stacks of waits may cost */
+#define ALL_RUNTIMES ((1u << RUNTIME_COUNT) - 1)
+#define WAIT_SHARE   100 /* of a CPU, 1 / this: what taking stacks of waits may cost */
 
 /* A random key for this run. Reads of up to 256 bytes are complete (getrandom(2)). */
 static int stackhash_draw(__u64 key[STACKHASH_KEYS])
@@ -44,6 +45,7 @@ static int set_config(struct profiler_programs *p, const struct sampler_options 
 		.ring_wake = sizes->ring / 4,
 		.unfollowed = (__u32)options->unfollowed,
 		.wait_share = WAIT_SHARE,
+		.runtimes = p->refused != ALL_RUNTIMES,
 	};
 	const void *value;
 	uint64_t offset;
@@ -143,13 +145,12 @@ static bool is_refused(int err)
 static int load_without(struct profiler_programs *p, const struct sampler_options *options,
 			const struct map_sizes *sizes, char *error, size_t size)
 {
-	const unsigned int all = (1u << RUNTIME_COUNT) - 1;
 	int err = -EINVAL;
 
 	for (unsigned int i = 0; i < RUNTIME_COUNT && err; i++)
 		if (runtime_names[i])
 			err = load_object(p, options, sizes, 1u << i, error, size);
-	return err ? load_object(p, options, sizes, all, error, size) : 0;
+	return err ? load_object(p, options, sizes, ALL_RUNTIMES, error, size) : 0;
 }
 
 /* The programs of the runtimes go where on_sample calls them. */

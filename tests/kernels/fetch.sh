@@ -2,33 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Downloads Debian's cloud kernels and unpacks vmlinuz into build/kernels/SERIES/, and two modules into
-# build/kernels/SERIES/modules/, if the package has them. The mirror is that of this machine's apt; apt
-# keeps its lists and files in a folder below build/kernels and checks signatures as usual, and the
-# system's own lists are not touched. Fetched files stay, and several of these may run at once.
-# KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) set another mirror.
+# build/kernels/SERIES/modules/, if the package has them. Fetched files stay, and several of these may
+# run at once. With GUEST=aarch64 they are that machine's, in build/kernels/aarch64/.
 #
 #   fetch.sh SERIES...      such as 5.10 6.1 6.12 7.2
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
-mkdir -p "$build/kernels"
-top=$(cd "$build/kernels" && pwd) || exit 1
+top=$build/kernels
+deb=amd64
+if [ "${GUEST:-}" = aarch64 ]; then
+    top=$top/aarch64
+    deb=arm64
+fi
+mkdir -p "$top"
+top=$(cd "$top" && pwd) || exit 1
 apt=$top/apt
-
-fail() {
-    echo "fetch: $*" >&2
-    exit 1
-}
-
-# Base addresses of apt's sources that end in the given folder, both file formats.
-mirror() { # folder
-    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
-        2>/dev/null |
-        sed -n 's/^[[:space:]]*deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([a-z+]*:[^[:space:]]*\).*/\2/p
-                s/^URIs:[[:space:]]*\([^[:space:]]*\).*/\1/p' |
-        sed 's,/*$,,' | grep "/$1\$" | head -n 1
-}
+. tests/kernels/apt.sh
 
 # The suites that may have a series. Old kernels disappear from a suite some day, so several are asked.
 suites() {
@@ -40,39 +31,16 @@ suites() {
     esac
 }
 
-options() {
-    opt=(-o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o "Dir::State=$apt/state" -o "Dir::State::Lists=$apt/lists"
-        -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache"
-        -o APT::Sandbox::User=root -o APT::Architecture=amd64 -o APT::Architectures::=amd64
-        -o Acquire::Languages=none -o Acquire::Retries=3)
+# The signed images of the series among package names on standard input, the newest first. Since 7.1
+# they are linux-binary-*, and linux-image-* empty.
+packages() { # series
+    grep -E "^linux-(binary|image)-${1//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-cloud-$deb\$" |
+        sed 's/^linux-\(binary\|image\)-/\1 /' | sort -k 1,1 -k 2Vr |
+        awk 'NR == 1 { kind = $1 } $1 == kind { print "linux-" $1 "-" $2 }'
 }
 
-update() { # suites
-    local main security suite
-    main=${KERNEL_MIRROR:-$(mirror debian)}
-    security=${KERNEL_SECURITY_MIRROR:-$(mirror debian-security)}
-    [ -n "$main" ] || fail "apt's sources name no Debian mirror; set KERNEL_MIRROR"
-    # Some machines have one source for both.
-    [ -n "$security" ] || security=${main%/debian}/debian-security
-    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/state"
-    : >"$apt/status"
-    for suite in "$@"; do
-        case $suite in
-        *-security) echo "deb $security $suite main" ;;
-        *) echo "deb $main $suite main" ;;
-        esac
-    done >"$apt/sources.list"
-    # A missing suite is not fatal: only a missing kernel is.
-    apt-get "${opt[@]}" update >"$apt/log" 2>&1 || tail -n 3 "$apt/log" >&2
-}
-
-# The newest signed image of the series among package names on standard input. Since 7.1 it is
-# linux-binary-*, and linux-image-* empty.
 package() { # series
-    grep -E "^linux-(binary|image)-${1//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-cloud-amd64\$" |
-        sed 's/^linux-\(binary\|image\)-/\1 /' | sort -k 1,1 -k 2V |
-        awk 'NR == 1 { kind = $1 } $1 == kind { name = "linux-" $1 "-" $2 } END { print name }'
+    packages "$1" | head -n 1
 }
 
 # The package with the modules: with linux-binary-*, one of its own.
@@ -129,26 +97,30 @@ for series in "${missing[@]}"; do
 done
 update "${wanted[@]}"
 names=$(apt-cache "${opt[@]}" pkgnames linux-)
-mkdir -p "$apt/debs"
 mapfile -t found < <(for series in "${missing[@]}"; do
     name=$(package "$series" <<<"$names")
     [ -z "$name" ] || printf '%s\n' "$name" "$(modules_package "$name")"
 done | sort -u)
-# Each call of apt reads all lists anew, so one call for all.
-[ ${#found[@]} = 0 ] || (cd "$apt/debs" && apt-get "${opt[@]}" download "${found[@]}") >>"$apt/log" 2>&1 ||
-    tail -n 3 "$apt/log" >&2
+download "${found[@]}"
 status=0
 for series in "${missing[@]}"; do
     name=$(package "$series" <<<"$names")
     if [ -z "$name" ]; then
         echo "fetch: no package of a $series cloud kernel in: $(suites "$series")" >&2
         status=1
-    elif ! unpack "$series" "$name"; then
-        echo "fetch: $name cannot be downloaded" >&2
-        status=1
-    else
-        echo "fetched $name"
+        continue
     fi
+    # A mirror may have lost the files of security updates; those of releases stay.
+    for name in $(packages "$series" <<<"$names" |
+        awk '{ all[NR] = $0 } END { print all[1]; print all[NR - 1]; print all[NR] }'); do
+        [ -e "$(echo "$apt/debs/$name"_*.deb)" ] || download "$name"
+        if unpack "$series" "$name"; then
+            echo "fetched $name"
+            continue 2
+        fi
+    done
+    echo "fetch: $name cannot be downloaded" >&2
+    status=1
 done
 rm -rf "$apt/cache/archives" "$apt/lists" "$apt/debs"
 exit $status

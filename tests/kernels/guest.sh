@@ -85,12 +85,22 @@ show /tmp/out
 
 chain=$(i=0; while [ $i -lt 90 ]; do printf ';f%02d' $i; i=$((i + 1)); done)
 
+# Before 6.0, programs of arm64 cannot call each other if they have global functions.
+runtimes=yes
+case "$(uname -m) $(uname -r)" in
+'aarch64 5.'*)
+    runtimes=
+    grep -v '_\\\[py' /programs >/tmp/programs
+    ;;
+*) cp /programs /tmp/programs ;;
+esac
+
 # All programs at once, as children of a COMMAND: each runs under a name of its own, which begins its
 # lines. Their nice value favours stacktop, which has to build their tables first.
 {
     echo "deep90 - ;main$chain\$"
     echo "deep90.static - ;main$chain\$"
-    cat /programs
+    cat /tmp/programs
 } >/tmp/table
 cat >/tmp/command <<'END'
 number=0
@@ -122,7 +132,13 @@ wait $sampler || {
     not_ok "stacktop ends with success"
     show /tmp/err
 }
-if grep 'this kernel refuses' /tmp/err; then
+if [ -z "$runtimes" ]; then
+    if grep 'this kernel refuses' /tmp/err; then
+        ok "without the programs of languages, which is said"
+    else
+        not_ok "without the programs of languages, which is said"
+    fi
+elif grep 'this kernel refuses' /tmp/err; then
     not_ok "the programs of all languages are loaded"
 else
     ok "the programs of all languages are loaded"

@@ -21,7 +21,7 @@ function kind_of(number, stack) {
         return "kernel"
     # Go's monitor is a thread of its own, busy under emulation, that asks the vDSO for the time on a
     # stack that Go's CFI does not describe. It must not be the majority.
-    if (stack ~ /^(\[[^;]*\];)?runtime\.(clone(\.abi0)?;runtime\.mstart|nanotime1(\.abi0)?;__vdso)/)
+    if (stack ~ /^(\[[^;]*\];)?runtime\.(clone(\.abi0)?;runtime\.mstart|mstart(\.abi0)?;runtime\.mstart0|nanotime1(\.abi0)?;__vdso)/)
         return "other"
     return stack ~ chain[number] ? "right" : "wrong"
 }

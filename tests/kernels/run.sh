@@ -7,12 +7,23 @@
 #
 #   run.sh [SERIES...]      5.10 6.1 6.12 7.2
 #
-# Always emulated, which works the same on every machine, also a virtual one.
+# Always emulated, which works the same on every machine, also a virtual one. GUEST=aarch64: a machine of
+# that kind, with what `make CROSS=aarch64 kernel-programs` has built.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
+guest=${GUEST:-$(uname -m)}
 here=tests/kernels
+kernels=$build/kernels
+sysroot=
+table=$here/programs
+if [ "$guest" != "$(uname -m)" ]; then
+    kernels=$kernels/$guest
+    sysroot=$kernels/sysroot
+    build=$build/$guest
+fi
+[ "$guest" = x86_64 ] || table=$here/programs.$guest
 [ $# -gt 0 ] || set -- 5.10 6.1 6.12 7.2
 # Enough samples of each program.
 least=100
@@ -21,6 +32,8 @@ passed=0
 failed=0
 number=0
 root_has_python=
+linux=Linux
+[ -z "$sysroot" ] || linux="Linux $guest"
 
 result() { # ok|not-ok name
     number=$((number + 1))
@@ -40,14 +53,30 @@ finish() {
     exit
 }
 
-# A program and the shared libraries that it needs, at the same paths in the guest.
+# The shared libraries that a program needs, by their paths. What is of another machine cannot tell
+# itself.
+libraries() { # file
+    local name
+    if [ -z "$sysroot" ]; then
+        ldd "$1" 2>/dev/null | grep -o '/[^ )]*'
+        return
+    fi
+    for name in $(readelf -dlW "$1" 2>/dev/null |
+        sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p; s,.*program interpreter: \(.*\)\],\1,p'); do
+        case $name in
+        /*) echo "$name" ;;
+        *) (cd "$sysroot" && find lib usr/lib -name "$name" | head -n 1 | sed 's,^,/,') ;;
+        esac
+    done
+}
+
+# A program and its libraries, at the same paths in the guest.
 copy() { # file guest-path
     local lib
     mkdir -p "$root/$(dirname "$2")"
     cp "$1" "$root/$2" || return 1
-    for lib in $(ldd "$1" 2>/dev/null | grep -o '/[^ )]*'); do
-        mkdir -p "$root/$(dirname "$lib")"
-        [ -e "$root/$lib" ] || cp -L "$lib" "$root/$lib"
+    for lib in $(libraries "$1"); do
+        [ -e "$root/$lib" ] || copy "$(readlink -f "$sysroot$lib")" "$lib" || return 1
     done
 }
 
@@ -68,27 +97,36 @@ copy_programs() {
         else
             echo "# $program $argument is left out: it was not built"
         fi
-    done <"$here/programs"
+    done <"$table"
 }
 
 # CPython with what it needs to start; it finds its modules by os.py.
 copy_python() {
     local python=/usr/bin/python3 lib real part
-    real=$(readlink -f "$python") && lib=/usr/lib/$(basename "$real") &&
-        [ -e "$lib/encodings/utf_8.py" ] || return
-    copy "$real" "${real#/}" || return
+    if [ -n "$sysroot" ]; then
+        real=/$(cd "$sysroot" && echo usr/bin/python3.?*)
+    else
+        real=$(readlink -f "$python")
+    fi
+    lib=/usr/lib/$(basename "$real")
+    [ -e "$sysroot$lib/encodings/utf_8.py" ] || return
+    copy "$sysroot$real" "${real#/}" || return
     ln -s "$(basename "$real")" "$root$python"
     mkdir -p "$root$lib/encodings" "$root$lib/lib-dynload"
-    cp "$lib/os.py" "$root$lib/"
+    cp "$sysroot$lib/os.py" "$root$lib/"
     for part in __init__ aliases utf_8 ascii latin_1; do
-        cp "$lib/encodings/$part.py" "$root$lib/encodings/" || return
+        cp "$sysroot$lib/encodings/$part.py" "$root$lib/encodings/" || return
     done
     root_has_python=1
 }
 
 make_initramfs() {
     local busybox
-    busybox=$(command -v busybox.static || command -v busybox) || return 1
+    if [ -n "$sysroot" ]; then
+        busybox=$sysroot/bin/busybox
+    else
+        busybox=$(command -v busybox.static || command -v busybox) || return 1
+    fi
     rm -rf "$root"
     mkdir -p "$root"/{bin,proc,sys,dev,tmp,work} || return 1
     copy "$busybox" bin/busybox && cp "$here/init" "$root/init" &&
@@ -103,7 +141,7 @@ make_initramfs() {
 # With that kernel's modules, if they were found.
 pack_initramfs() { # series
     rm -rf "$root/modules"
-    [ ! -d "$build/kernels/$1/modules" ] || cp -r "$build/kernels/$1/modules" "$root/" || return 1
+    [ ! -d "$kernels/$1/modules" ] || cp -r "$kernels/$1/modules" "$root/" || return 1
     (cd "$root" && find . | cpio --quiet -o -H newc --owner=0:0) >"$work/initramfs"
 }
 
@@ -113,48 +151,55 @@ pack_initramfs() { # series
 # run an instruction of one CPU that the other has already patched, and the guest's kernel dies of its
 # own jump labels.
 boot() { # series
-    timeout -k 5 840 qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1024 -nodefaults -nographic \
-        -serial stdio -no-reboot -kernel "$build/kernels/$1/vmlinuz" \
+    local machine=(-cpu max) console=ttyS0
+    if [ "$guest" = aarch64 ]; then
+        # Signatures of addresses as the architecture has them take most of the time.
+        machine=(-M virt -cpu "max,pauth-impdef=on")
+        console=ttyAMA0
+    fi
+    timeout -k 5 840 "qemu-system-$guest" -accel tcg,thread=single "${machine[@]}" -smp 2 -m 1024 \
+        -nodefaults -nographic -serial stdio -no-reboot -kernel "$kernels/$1/vmlinuz" \
         -initrd "$work/initramfs" \
-        -append "console=ttyS0 panic=-1 quiet mitigations=off no_timer_check LEAST=$least" \
+        -append "console=$console panic=-1 quiet mitigations=off no_timer_check LEAST=$least" \
         </dev/null 2>&1
 }
 
 kernel() { # series
     local log=$work/$1.log line before=$number
-    if [ ! -s "$build/kernels/$1/vmlinuz" ]; then
-        result not-ok "Linux $1: the kernel's package cannot be downloaded"
+    if [ ! -s "$kernels/$1/vmlinuz" ]; then
+        result not-ok "$linux $1: the kernel's package cannot be downloaded"
         return
     fi
     if ! pack_initramfs "$1"; then
-        result not-ok "Linux $1: the guest's files cannot be packed"
+        result not-ok "$linux $1: the guest's files cannot be packed"
         return
     fi
     boot "$1" | tr -d '\r' >"$log"
     while read -r line; do
         case $line in
-        'T ok - '*) result ok "Linux $1: ${line#T ok - }" ;;
-        'T not ok - '*) result not-ok "Linux $1: ${line#T not ok - }" ;;
+        'T ok - '*) result ok "$linux $1: ${line#T ok - }" ;;
+        'T not ok - '*) result not-ok "$linux $1: ${line#T not ok - }" ;;
         'T #'*) echo "${line#T }" ;;
         esac
     done <"$log"
     # The guest prints that it has come to its end: a panic half-way must not pass.
     if ! grep -q '^T # end$' "$log"; then
-        result not-ok "Linux $1: ran to its end"
+        result not-ok "$linux $1: ran to its end"
         tail -n 30 "$log" | sed 's/^/# /'
     elif [ "$number" = "$before" ]; then
-        result not-ok "Linux $1: ran a test"
+        result not-ok "$linux $1: ran a test"
     fi
 }
 
 missing=
-for tool in qemu-system-x86_64 busybox cpio apt-get dpkg-deb; do
+for tool in "qemu-system-$guest" busybox cpio apt-get dpkg-deb; do
     command -v "$tool" >/dev/null || missing="$missing $tool"
 done
 if [ -n "$missing" ]; then
     result not-ok "kernel matrix: missing:$missing"
     finish
 fi
+[ -z "$sysroot" ] || "$here/sysroot.sh" "$guest" >/dev/null
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 root=$work/root

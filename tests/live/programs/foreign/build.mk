@@ -21,7 +21,24 @@ FOREIGN := chain chain.static chain.static-pie chain.stripped liar signal signal
 	$(call have,rustc,rust rust.v0 rust.abort) \
 	$(call have,go,go go.stripped cgo) \
 	$(call have,ghc,haskell haskell.g haskell.dynamic)
-FOREIGN_BIN := $(FOREIGN:%=$(foreign_B)/%)
+# For another machine, those that its guests walk (tests/kernels/programs.aarch64).
+foreign_musl := $(wildcard $(SYSROOT)/usr/lib/$(MACHINE)-linux-musl/musl-gcc.specs)
+FOREIGN_CROSS := chain chain.static chain.static-pie chain.stripped chain.signed chain.leaf chain.nocfi \
+	signal signal.static signal.signed \
+	$(call have,$(CLANG),$(call have,ld.lld,chain.lld)) \
+	$(if $(foreign_musl),chain.musl-static signal.musl-static) \
+	$(call have,go,go go.stripped)
+FOREIGN_BIN := $(addprefix $(foreign_B)/,$(if $(CROSS),$(FOREIGN_CROSS),$(FOREIGN)))
+# Compilers and tools for it.
+foreign_strip := $(if $(CROSS),$(CROSS)-linux-gnu-)strip
+foreign_clang := $(CLANG)$(if $(CROSS), --target=$(CROSS)-linux-gnu --sysroot=$(SYSROOT))
+foreign_go    := $(if $(CROSS),GOARCH=$(subst aarch64,arm64,$(CROSS)))
+ifneq ($(CROSS),)
+foreign_musl_gcc = sed 's,/usr/[a-z]*/$(MACHINE)-linux-musl,$(SYSROOT)&,g' $(foreign_musl) >$$@.specs && \
+	$(CROSS)-linux-gnu-gcc -specs=$$@.specs
+else
+foreign_musl_gcc = musl-gcc
+endif
 
 tests kernel-programs: $(FOREIGN_BIN)
 
@@ -40,13 +57,21 @@ $(call foreign_program,chain,chain.c,$(foreign_CC) -o $$@ $$<)
 $(call foreign_program,liar,chain.c,$(foreign_CC) -DLIAR -o $$@ $$<)
 $(call foreign_program,chain.static,chain.c,$(foreign_CC) -static -o $$@ $$<)
 $(call foreign_program,chain.static-pie,chain.c,$(foreign_CC) -static-pie -fPIE -o $$@ $$<)
-$(call foreign_program,chain.stripped,chain.c,$(foreign_CC) -o $$@.full $$< && strip -o $$@ $$@.full)
+$(call foreign_program,chain.stripped,chain.c,$(foreign_CC) -o $$@.full $$< && $(foreign_strip) -o $$@ $$@.full)
 $(call foreign_program,chain.clang,chain.c,$(CLANG) -D_GNU_SOURCE -O2 -fomit-frame-pointer -o $$@ $$<)
-$(call foreign_program,chain.lld,chain.c,$(CLANG) -D_GNU_SOURCE -O2 -fuse-ld=lld -o $$@ $$<)
+$(call foreign_program,chain.lld,chain.c,$(foreign_clang) -D_GNU_SOURCE -O2 -fuse-ld=lld -o $$@ $$<)
 $(call foreign_program,chain.gold,chain.c,$(foreign_CC) -fuse-ld=gold -o $$@ $$<)
 $(call foreign_program,chain.musl,chain.c,musl-gcc -D_GNU_SOURCE -O2 -o $$@ $$<)
 $(call foreign_program,chain.musl-direct,chain.c,musl-gcc -D_GNU_SOURCE -DDIRECT -O2 -o $$@ $$<)
-$(call foreign_program,chain.musl-static,chain.c,musl-gcc -D_GNU_SOURCE -DDIRECT -O2 -static -o $$@ $$<)
+$(call foreign_program,chain.musl-static,chain.c,$(foreign_musl_gcc) -D_GNU_SOURCE -DDIRECT -O2 -static -o $$@ $$<)
+# Of arm64: return addresses are signed; and the innermost function has not saved its own.
+$(call foreign_program,chain.signed,chain.c,\
+	$(foreign_CC) -mbranch-protection=standard -o $$@ $$<)
+$(call foreign_program,signal.signed,signal.c,\
+	$(foreign_CC) -mbranch-protection=standard -o $$@ $$<)
+$(call foreign_program,chain.leaf,chain.c,\
+	$(foreign_CC) -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-omit-frame-pointer \
+	-momit-leaf-frame-pointer -o $$@ $$<)
 $(call foreign_program,chain.nocfi,chain.c,$(foreign_CC) -fno-asynchronous-unwind-tables -o $$@ $$<)
 $(call foreign_program,chain.nocfi-static,chain.c,\
 	$(foreign_CC) -fno-asynchronous-unwind-tables -static -o $$@ $$<)
@@ -60,7 +85,7 @@ $(call foreign_program,plt.gold,plt.c,$(call foreign_plt,-fuse-ld=gold,$(foreign
 $(call foreign_program,signal,signal.c,$(foreign_CC) -o $$@ $$<)
 $(call foreign_program,signal.static,signal.c,$(foreign_CC) -static -o $$@ $$<)
 $(call foreign_program,signal.musl,signal.c,musl-gcc -D_GNU_SOURCE -O2 -o $$@ $$<)
-$(call foreign_program,signal.musl-static,signal.c,musl-gcc -D_GNU_SOURCE -O2 -static -o $$@ $$<)
+$(call foreign_program,signal.musl-static,signal.c,$(foreign_musl_gcc) -D_GNU_SOURCE -O2 -static -o $$@ $$<)
 $(call foreign_program,jit,jit.c,$(foreign_CC) -o $$@ $$<)
 $(call foreign_program,bits32,bits32.c,$(CC) -O2 -m32 -nostdlib -static -ffreestanding -fno-pic -no-pie \
 	-fno-stack-protector -o $$@ $$<)
@@ -72,9 +97,9 @@ foreign_rust = mkdir -p $$@.work && env -u MAKEFLAGS -u MFLAGS rustc --edition 2
 $(call foreign_program,rust,rust.rs,$(call foreign_rust,-C panic=unwind))
 $(call foreign_program,rust.v0,rust.rs,$(call foreign_rust,-C panic=unwind -C symbol-mangling-version=v0))
 $(call foreign_program,rust.abort,rust.rs,$(call foreign_rust,-C panic=abort))
-foreign_GO = GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE=$(abspath $(foreign_B))/go-cache go build
+foreign_GO = GO111MODULE=off GOFLAGS= CGO_ENABLED=0 $(foreign_go) GOCACHE=$(abspath $(foreign_B))/go-cache go build
 $(call foreign_program,go,go.go,$(foreign_GO) -o $$@ $$<)
-$(call foreign_program,go.stripped,go.go,strip -o $$@ $(foreign_B)/go)
+$(call foreign_program,go.stripped,go.go,$(foreign_strip) -o $$@ $(foreign_B)/go)
 $(foreign_B)/go.stripped: $(foreign_B)/go
 $(call foreign_program,cgo,cgo/cgo.go,$(subst CGO_ENABLED=0,CGO_ENABLED=1,$(foreign_GO)) -o $$@ ./$$(<D))
 $(foreign_B)/cgo: $(foreign)/cgo/c.c

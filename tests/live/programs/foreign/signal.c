@@ -42,10 +42,22 @@ static KEEP void nested(int number)
 	sink = spin((unsigned int)number) + 1;
 }
 
-/* rbp is a meaningless number where the signals come: only the saved registers lead on. */
+#if defined(__x86_64__)
+#define SET_FP(x, insn)                                                                            \
+	__asm__ volatile("movl %0, %%ebp; " insn "; nop" : : "r"(x) : "rbp", "memory")
+#define TRAP ".byte 0xcc"
+#define ILL  "ud2"
+#else
+#define SET_FP(x, insn) __asm__ volatile("mov w29, %w0; " insn "; nop" : : "r"(x) : "x29", "memory")
+#define TRAP		"brk #1"
+#define ILL		"udf #0"
+#endif
+
+/* A frame pointer is a meaningless number where the signals come: only the saved registers lead on.
+ */
 static KEEP unsigned int again(unsigned int x)
 {
-	__asm__ volatile("movl %0, %%ebp; .byte 0xcc; nop" : : "r"(x * 77) : "rbp", "memory");
+	SET_FP(x * 77, TRAP);
 	return sink + x;
 }
 
@@ -64,7 +76,7 @@ static KEEP void handler(int number)
 
 static KEEP unsigned int broken(unsigned int x)
 {
-	__asm__ volatile("movl %0, %%ebp; ud2; nop" : : "r"(x * 99) : "rbp", "memory");
+	SET_FP(x * 99, ILL);
 	return sink + x;
 }
 
@@ -77,12 +89,22 @@ static KEEP void seen(int number)
 static KEEP void storm(long pid, long tid)
 {
 	for (;;) {
+#if defined(__x86_64__)
 		long result = SYS_tgkill;
 
 		__asm__ volatile("syscall"
 				 : "+a"(result)
 				 : "D"(pid), "S"(tid), "d"((long)SIGUSR1)
 				 : "rcx", "r11", "memory");
+#else
+		register long call __asm__("x8") = SYS_tgkill, result __asm__("x0") = pid;
+		register long to __asm__("x1") = tid, number __asm__("x2") = SIGUSR1;
+
+		__asm__ volatile("svc #0"
+				 : "+r"(result)
+				 : "r"(call), "r"(to), "r"(number)
+				 : "memory");
+#endif
 		if (result)
 			return;
 	}

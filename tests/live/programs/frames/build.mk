@@ -10,7 +10,7 @@ FRAMES_BIN   := $(addprefix $(FRAMES_DIR)/,nest kernel signals realign realign.a
 FRAMES_CC     = $(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(FRAMES_FLAGS)
 FRAMES_CXX   ?= g++
 
-tests: $(FRAMES_BIN)
+tests: $(if $(CROSS),$(addprefix $(FRAMES_DIR)/,nest signals clones),$(FRAMES_BIN))
 
 # Lazy binding needs a PLT with writable slots, whatever the defaults of the distribution's linker.
 FRAMES_LAZY   := -L$(FRAMES_DIR) -Wl,-z,lazy,-z,norelro '-Wl,-rpath,$$ORIGIN'

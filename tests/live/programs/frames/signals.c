@@ -22,12 +22,20 @@ static void inner_handler(int number)
 /* The signal arrives after the system call, in this very function. */
 static KEEP void send_self(long number)
 {
+#if defined(__x86_64__)
 	long result = SYS_tgkill;
 
 	__asm__ volatile("syscall"
 			 : "+a"(result)
 			 : "D"((long)getpid()), "S"((long)gettid()), "d"(number)
 			 : "rcx", "r11", "memory");
+#else
+	const long pid = getpid(), tid = gettid();
+	register long call __asm__("x8") = SYS_tgkill, result __asm__("x0") = pid;
+	register long to __asm__("x1") = tid, sent __asm__("x2") = number;
+
+	__asm__ volatile("svc #0" : "+r"(result) : "r"(call), "r"(to), "r"(sent) : "memory");
+#endif
 	STAY;
 }
 
@@ -133,6 +141,7 @@ static KEEP void timer(void)
 	STAY;
 }
 
+#if defined(__x86_64__)
 /*
  * The moment in which the kernel has set SP for a handler, but not the pc, made to last: SP is at
  * such a frame, whose registers belong to a call by by_frame, during system calls. Those of the
@@ -186,5 +195,14 @@ static KEEP void by_frame(void)
 	STAY;
 }
 
+#define CALLING                                                                                    \
+	,                                                                                          \
+	{                                                                                          \
+		"calling", by_frame                                                                \
+	}
+#else
+#define CALLING
+#endif
+
 FRAMES_MAIN({"one", one_signal}, {"two", two_signals}, {"low", low_stack}, {"high", high_stack},
-	    {"timer", timer}, {"calling", by_frame})
+	    {"timer", timer} CALLING)
