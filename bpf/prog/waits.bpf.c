@@ -402,7 +402,8 @@ int on_switch_out(struct bpf_perf_event_data *ctx)
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = st->key.tgid;
 		if (walk_user(st, start_stack)) {
-			if (config.runtimes && st->runtime) /* finishes it, unless it is not there */
+			if (config.runtimes &&
+			    st->runtime) /* finishes it, unless it is not there */
 				bpf_tail_call(ctx, &runtime_programs, st->runtime);
 			sample_hash_user(st->reason);
 			sample_finish(st, 0);

@@ -34,6 +34,7 @@
 #include "bpf/sampler/vma.h"
 #include "bpf/sampler/waits.h"
 #include "symbols/base/memory.h"
+#include "unwind/arch.h"
 #include "unwind/derive.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
@@ -529,6 +530,9 @@ static enum verdict ask_hang(struct facts *f)
 
 static enum verdict ask_derived(struct facts *f)
 {
+	if (!ARCH_DERIVES)
+		return answer(f, VERDICT_INFO,
+			      "none: code without CFI is walked by its frame records");
 	if (derive_missing())
 		return answer(f, VERDICT_INFO,
 			      "code without CFI is walked by frame pointers only: %s",

@@ -18,7 +18,8 @@ struct tracker;
 enum trace_way { /* how the caller was found */
 		 TRACE_CFI,
 		 TRACE_FRAME_POINTER,
-		 TRACE_LEAF,   /* no CFI, the return address on top of the stack */
+		 TRACE_LEAF,   /* no CFI: the return address is where a call left it, or found
+				  by the next instructions */
 		 TRACE_SIGNAL, /* a signal interrupted the caller: its registers stand in the
 				  sigcontext */
 		 TRACE_NONE,   /* it was not found; see the reason */

@@ -105,8 +105,10 @@ static inline uint32_t put_block(uint32_t word, uint32_t ngranules, const struct
 	uint32_t next = 0, first;
 
 	for (uint32_t g = 0; g < ngranules; g++) {
-		for (first = next; next < n && rows[next].pc / 256 == g; next++)
-			block[ngranules + next] = rows[next].pc % 256 << 24 | rows[next].rule;
+		for (first = next; next < n && rows[next].pc / GRANULE_SIZE == g; next++)
+			block[ngranules + next] = (rows[next].pc % GRANULE_SIZE) >> ARCH_PC_SHIFT
+											    << 24 |
+						  rows[next].rule;
 		block[g] = first << 8 | (next - first);
 	}
 	assert_int_equal(next, n);
@@ -131,7 +133,7 @@ static inline void put_rule(uint32_t rule)
 
 	put_block(0, 1, &row, 1);
 	fake.nentries = 0;
-	add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_CFI, 1));
+	add_map(TEXT, TEXT + GRANULE_SIZE, TEXT, 0, MAP_META(MAP_CFI, 1));
 }
 
 static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exact)
@@ -142,9 +144,9 @@ static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exac
 	memset(w, 0xa5, sizeof(*w));
 	for (unsigned int i = 0; i < DWARF_COUNT; i++)
 		w->regs[i] = 0xdead000000000000ull + i;
-	w->regs[DWARF_RIP] = pc;
-	w->regs[DWARF_RSP] = sp;
-	w->regs[DWARF_RBP] = fp;
+	w->regs[ARCH_PC] = pc;
+	w->regs[ARCH_SP] = sp;
+	w->regs[ARCH_FP] = fp;
 	w->list_at = 0;
 	w->list_count = fake.nentries;
 	w->window_top = w->start_stack = 0;

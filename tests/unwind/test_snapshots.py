@@ -17,11 +17,13 @@ import live  # noqa: E402
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "snapshots")
 VERIFY = os.path.join(live.BUILD, "tests", "unwind", "verify_unwind")
+THIS = {"aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
 SIZE_MAX = 30 * 1024
 
 # Places where libdw differs, by its name for them. The CFA of `index` needs two registers; in `crypto`
-# libdw has no CFA where binutils, gdb and libgcc have one.
-DIFFERENT = {"rules": {"we: unsupported": 2, "libdw: unknown": 2}}
+# libdw has no CFA where binutils, gdb and libgcc have one. A return address in x15, by the column of the
+# CIE, is undefined for libdw, since its ABI does not say that a function keeps that register.
+DIFFERENT = {"rules": {"we: unsupported": 2, "libdw: unknown": 2}, "arm64-rules": {"RA differs": 6}}
 FINE = ("agree", "we: SP lost", "PLT without CFI", "derived")
 
 
@@ -32,7 +34,9 @@ def dump(path):
 
 def verified(path):
     """({outcome: places} of the places that do not agree, the number of those that do)"""
-    out = subprocess.run([VERIFY, path], capture_output=True, text=True, check=False).stdout
+    machine = "arm64" if os.path.basename(path).startswith("arm64-") else "x86_64"
+    verify = VERIFY if machine == THIS else VERIFY + ".other"
+    out = subprocess.run([verify, path], capture_output=True, text=True, check=False).stdout
     outcomes = {}
     for line in out.splitlines():
         number, _, name = line.strip().partition("  ")
@@ -72,10 +76,7 @@ def main():
     tap.ok(len(files) >= 12 and not unnamed and not large, "a dozen small files, all in the README",
            f"{len(files)} files, not {unnamed + large}")
     for path in files:
-        if os.uname().machine == "x86_64":
-            check(tap, path, os.environ.get("UPDATE") == "1")
-        else:
-            tap.skip(os.path.basename(path), "a file for x86-64")
+        check(tap, path, os.environ.get("UPDATE") == "1")
     tap.done()
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For files of the other processor.
 
+tests: $(BUILD)/tests/unwind/verify_unwind.other
+
 $(BUILD)/unwind-other.a: $(OTHER_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@

@@ -139,12 +139,17 @@ static void say_wide(struct words *w)
 static void say_rule(struct words *w)
 {
 	uint32_t rule = w->s->rule, depth = RULE_FP_DEPTH(rule);
+	char ra[24] = "[CFA - 8]";
 
+	if (ARCH_HAS_LINK && depth)
+		snprintf(ra, sizeof(ra), "[CFA %+d]", 8 - (int)depth);
+	else if (ARCH_HAS_LINK)
+		snprintf(ra, sizeof(ra), "%s", arch_reg_name(ARCH_LINK));
 	switch (RULE_KIND(rule)) {
 	case ROW_SP:
 	case ROW_FP:
-		say(w, "5 rule    CFA = %s + %u   RA = [CFA - 8]",
-		    RULE_KIND(rule) == ROW_SP ? ARCH_SP_NAME : ARCH_FP_NAME, RULE_CFA(rule));
+		say(w, "5 rule    CFA = %s + %u   RA = %s",
+		    RULE_KIND(rule) == ROW_SP ? ARCH_SP_NAME : ARCH_FP_NAME, RULE_CFA(rule), ra);
 		if (depth)
 			say(w, "          " ARCH_FP_CAPITALS " = [CFA - %u]", depth);
 		else
@@ -173,10 +178,20 @@ static void say_way(struct words *w)
 	switch (w->s->way) {
 	case TRACE_FRAME_POINTER:
 		say(w, "  so      the frame pointer, " ARCH_FP_NAME ", is followed:");
-		say(w, "          CFA = " ARCH_FP_NAME " + 16   RA = [" ARCH_FP_NAME " + 8]");
+		if (ARCH_HAS_LINK)
+			say(w, "          RA = [" ARCH_FP_NAME " + 8]; the CFA is above, anywhere");
+		else
+			say(w,
+			    "          CFA = " ARCH_FP_NAME " + 16   RA = [" ARCH_FP_NAME " + 8]");
 		break;
 	case TRACE_LEAF:
-		say(w, "  so      the top of the stack is the return address:");
+		if (ARCH_HAS_LINK && w->s->ra_at)
+			say(w, "  so      its next instructions: they load RA");
+		else if (ARCH_HAS_LINK)
+			say(w, "  so      %s is RA: it has not been saved yet",
+			    arch_reg_name(ARCH_LINK));
+		else
+			say(w, "  so      the top of the stack is the return address:");
 		say(w, "          a call precedes what it points to");
 		break;
 	case TRACE_SIGNAL:
@@ -192,15 +207,18 @@ static void say_cfa(struct words *w)
 {
 	const struct trace_step *s = w->s;
 	uint32_t kind = s->has_row ? RULE_KIND(s->rule) : ROW_END;
+	const uint64_t base = kind == ROW_SP ? s->sp : s->fp;
 
-	if (!s->cfa)
+	if (!s->cfa || (ARCH_HAS_LINK && s->way == TRACE_FRAME_POINTER))
 		return;
-	if (kind == ROW_SP || kind == ROW_FP)
-		say(w, "6 CFA     %" PRIx64 " + 0x%x = %" PRIx64, kind == ROW_SP ? s->sp : s->fp,
-		    RULE_CFA(s->rule), s->cfa);
+	if (kind == ROW_SP && base + RULE_CFA(s->rule) != s->cfa)
+		say(w, "6 CFA     " ARCH_FP_NAME " + %u = %" PRIx64 ", " ARCH_SP_NAME " not known",
+		    RULE_FP_DEPTH(s->rule), s->cfa);
+	else if (kind == ROW_SP || kind == ROW_FP)
+		say(w, "6 CFA     %" PRIx64 " + 0x%x = %" PRIx64, base, RULE_CFA(s->rule), s->cfa);
 	else
 		say(w, "6 CFA     %" PRIx64, s->cfa);
-	if (s->cfa <= s->sp)
+	if (s->cfa < s->sp || (s->cfa == s->sp && !ARCH_HAS_LINK))
 		say(w, "          which is not above " ARCH_SP_NAME ", %" PRIx64, s->sp);
 }
 
@@ -213,7 +231,8 @@ static void say_result(struct words *w)
 
 	say_cfa(w);
 	if (s->ra_at && trace_word(w->i->trace, s->ra_at, &value))
-		say(w, "7 RA      [%" PRIx64 "] = %" PRIx64, s->ra_at, value);
+		say(w, "7 RA      [%" PRIx64 "] = %" PRIx64 "%s", s->ra_at, goes_on ? s->ra : value,
+		    goes_on && value != s->ra ? ", without its signature" : "");
 	else if (s->ra_at)
 		say(w, "7 RA      [%" PRIx64 "] was not captured", s->ra_at);
 	else if (goes_on)

@@ -36,3 +36,23 @@ objcopy -R '.debug_[a-eg-z]*' --strip-symbol='*' --compress-debug-sections=zlib 
 made both-frames gcc -O2 -g -fno-asynchronous-unwind-tables -fno-exceptions \
     -Wl,--build-id=none,-z,noseparate-code probe.c
 objcopy -R '.debug_[a-eg-z]*' --strip-symbol='*' --compress-debug-sections=zlib-gnu both-frames.elf
+
+# Of arm64, with the libraries of tests/kernels/sysroot.sh, which is SYSROOT.
+[ -n "${SYSROOT:-}" ] || exit 0
+arm64=(aarch64-linux-gnu-gcc "--sysroot=$SYSROOT" -Wl,-z,max-page-size=4096)
+
+made_arm64() { # name command...
+    local name=$1
+    shift
+    echo "$*"
+    "$@" -o "$name.elf"
+    aarch64-linux-gnu-objcopy -R .comment -R .note.gnu.property -R .gnu_debuglink "$name.elf"
+}
+
+made_arm64 arm64-O0 "${arm64[@]}" -O0 "${link[@]}" probe.c
+made_arm64 arm64-O2-signed "${arm64[@]}" -O2 -mbranch-protection=standard -Wl,-z,lazy,-z,force-bti "${link[@]}" probe.c
+made_arm64 arm64-Os-fixed "${arm64[@]}" -Os -no-pie -fno-pie -fomit-frame-pointer -Wl,-z,lazy "${link[@]}" probe.c
+made_arm64 arm64-library "${arm64[@]}" -O2 -shared -fPIC -Wl,-z,now "${link[@]}" probe.c
+made_arm64 arm64-clang-lld clang --target=aarch64-linux-gnu "--sysroot=$SYSROOT" -O2 -fuse-ld=lld \
+    -Wl,--build-id=none,-s probe.c
+made_arm64 arm64-rules "${arm64[@]}" -nostdlib -static "${link[@]}" rules-arm64.s

@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) __u32 arch_step_access(__u32 insn)
 	/* The base, and whether the access is at it, for which SP moves behind. */
 	if (base == 31)
 		step |= moves ? ARCH_STEP_MOVES : 0;
-	else if (moves && base == 29)
+	else if (moves && base >= 29)
 		return ARCH_STEP_OTHER;
 	if (moves && !(insn >> (pair ? 24 : 11) & 1))
 		step |= ARCH_STEP_BEHIND;
@@ -133,6 +133,8 @@ static inline __attribute__((always_inline)) __u32 arch_step_access(__u32 insn)
 		return step;
 	if (regs == 0x781d) /* x29, x30 */
 		step |= ARCH_STEP_FP | ARCH_STEP_LINK_2;
+	else if ((regs & 0x7c00) == 0x7400)
+		return ARCH_STEP_OTHER;
 	else if ((regs & 0x7c00) == 0x7800)
 		step |= ARCH_STEP_LINK_2;
 	else if ((regs & 0x1f) == 30)
@@ -141,7 +143,7 @@ static inline __attribute__((always_inline)) __u32 arch_step_access(__u32 insn)
 		step |= ARCH_STEP_FP;
 	else
 		return step;
-	if (insn >> 30 != 3 - pair || (base != 31 && base != 29))
+	if (insn >> 30 != 3 - pair || (!pair && insn >> 23 & 1) || (base != 31 && base != 29))
 		return ARCH_STEP_OTHER;
 	return (step & ~15u) | (insn >> 22 & 1 ? ARCH_STEP_LOAD : ARCH_STEP_STORE);
 }
@@ -194,11 +196,13 @@ static inline __attribute__((always_inline)) __u32 arch_epilogue(__u64 code)
 		return arch_step_access(insn);
 	if ((insn & 0x1f800000) == 0x11000000)
 		return arch_step_add(insn);
-	/* Vectors, and their loads and stores, of which some move SP. */
-	if ((insn >> 25 & 7) == 7)
-		return ARCH_STEP_PLAIN;
+	/* Vectors, of which some move their base; exclusive access, which has up to three
+	 * registers. */
 	if ((insn & 0x3e000000) == 0x0c000000)
-		return insn >> 23 & 1 && (insn >> 5 & 31) == 31 ? ARCH_STEP_OTHER : ARCH_STEP_PLAIN;
+		return insn >> 23 & 1 && (insn >> 5 & 31) >= 29 ? ARCH_STEP_OTHER : ARCH_STEP_PLAIN;
+	if ((insn & 0x3f000000) == 0x08000000 &&
+	    ((insn >> 16 & 31) - 29 < 2 || (insn >> 10 & 31) - 29 < 2))
+		return ARCH_STEP_OTHER;
 	/* What writes SP in another way: logic with a number, sums with a shifted register. */
 	if ((insn & 31) == 31 &&
 	    ((insn & 0x1f800000) == 0x12000000 || (insn & 0x1fe00000) == 0x0b200000))
