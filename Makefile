@@ -211,6 +211,14 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(SUPPORT) $(tui_LIBS) $(BUILD)/flags
 	$(call say,FUZZ,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) $(tui_LIBS) $(LDLIBS)
 
+# Of arm64, on any machine.
+$(BUILD)/tests/fuzz/%_arm64: tests/fuzz/%_arm64.c $(if $(filter arm64,$(ARCH)),$(BUILD)/unwind.a,\
+		$(BUILD)/unwind-other.a) $(symbols_LIBS) $(BUILD)/flags
+	$(folder)
+	$(call say,FUZZ,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -D$(FOR_arm64) -MMD -MP -MF $@.d -o $@ $< \
+		tests/support/elfimage.c tests/support/tablerule.c $(filter %.a,$^) $(LDLIBS)
+
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
 	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate zoo
 ##   run            install missing packages, build, and start (ARGS='...': options); sudo only to start

@@ -77,7 +77,9 @@ static void wide_text(const struct dump *d, uint32_t index, struct columns *c)
 	wide_reg_text(c->ra, r->ra_kind, r->ra_reg, r->ra_off, arch_reg_name(r->ra_reg));
 	if (r->fp_kind == WIDE_IS_CFA && r->cfa_add)
 		snprintf(c->fp, COLUMN, "=c,%s%+" PRId32, arch_reg_name(ARCH_SP), r->cfa_add);
-	if (r->flags & WIDE_CLONED)
+	if (r->flags & WIDE_CLONED && r->ra_kind == WIDE_IN_REG)
+		snprintf(c->ra, COLUMN, "%s|u", arch_reg_name(r->ra_reg));
+	else if (r->flags & WIDE_CLONED)
 		snprintf(c->ra, COLUMN, "c%+" PRId32 "|u", r->ra_off);
 }
 

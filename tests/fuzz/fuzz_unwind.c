@@ -125,7 +125,8 @@ static int take_input(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* The text has granules of 256 bytes, and few bytes of CFI may cover 1 MiB of it. */
+/* The text has granules of 256 bytes (1,024 on arm64), and few bytes of CFI may cover 1 MiB of it.
+ */
 FUZZ_TARGET(take_input, 4u << 20, 16384)
 
 #ifdef FUZZ_MAIN

@@ -171,7 +171,7 @@ static int take_input(const uint8_t *data, size_t size)
 		require(first && second && start);
 	}
 	for (unsigned int i = 0; i < DWARF_COUNT; i++)
-		start->regs[i] = i == DWARF_RSP || i == DWARF_RBP || i == DWARF_RIP || how & 0x80
+		start->regs[i] = i == ARCH_SP || i == ARCH_FP || i == ARCH_PC || how & 0x80
 					 ? take_address(&in)
 					 : STACK + i * 8;
 	start->list_at = how & 1 ? (__u32)take(&in, 4) : 0;

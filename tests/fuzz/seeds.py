@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+SNAPSHOTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "unwind", "snapshots")
 FILES = ("/bin/true", "/bin/ls", "/usr/bin/python3")
 GLOBS = ("/lib*/*/libc.so.6", "/lib*/*/ld-linux*.so*", "/usr/lib/*/libstdc++.so.6", "/lib*/libc.so.6")
 PIECE = 400
@@ -128,6 +129,17 @@ class Seeds:
             self.add("fuzz_cfa", program[:128])
             if count == 10 * PIECES:
                 break
+
+    def add_arm64(self, folder):
+        for path in glob.glob(os.path.join(folder, "arm64-*.elf")):
+            with open(path, "rb") as file:
+                data = file.read()
+            self.add("fuzz_elf", data)
+            self.add("fuzz_symtab", data)
+            for name, section in sections(data):
+                if name == ".eh_frame":
+                    for piece in pieces(section):
+                        self.add("fuzz_unwind_arm64", b"\0" + piece)
 
 
 def assembled(folder):
@@ -299,6 +311,7 @@ def main():
                 seeds.add("fuzz_gopclntab", table)
         except FileNotFoundError:
             pass
+        seeds.add_arm64(SNAPSHOTS)
         for path in paths:
             if not os.path.exists(path):
                 continue

@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "unwind/arch.h"
+
 unsigned char *image_new(const void *cfi, size_t cfi_size, const struct image_options *o,
 			 size_t *size)
 {
@@ -25,7 +27,7 @@ unsigned char *image_new(const void *cfi, size_t cfi_size, const struct image_op
 	ehdr->e_ident[EI_DATA] = ELFDATA2LSB;
 	ehdr->e_ident[EI_VERSION] = EV_CURRENT;
 	ehdr->e_type = ET_DYN;
-	ehdr->e_machine = EM_X86_64;
+	ehdr->e_machine = ARCH_MACHINE;
 	ehdr->e_version = EV_CURRENT;
 	ehdr->e_ehsize = sizeof(*ehdr);
 	ehdr->e_phoff = sizeof(*ehdr);

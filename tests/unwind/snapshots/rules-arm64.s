@@ -158,3 +158,30 @@
 	.cfi_startproc
 	nop
 	end halves
+
+/* As glibc's clone: parent and child return from the system call, with one FDE for both. */
+	.macro clone name, target
+	function \name
+	mov x8, #220
+	svc #0
+	cmp x0, #0
+	b.eq \target
+	b.lt failed
+	ret
+	end \name
+	.balign 16
+\name\()_child:
+	.cfi_startproc
+	.cfi_undefined x30
+	mov x29, #0
+	blr x10
+	.cfi_endproc
+	.endm
+
+	clone cloned, cloned_child
+/* ... and where the child goes elsewhere, which is another function. */
+	clone unlike, failed
+
+	function failed
+	ret
+	end failed

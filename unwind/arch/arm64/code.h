@@ -110,7 +110,8 @@ static inline __attribute__((always_inline)) __u32 arch_step_access(__u32 insn)
 
 	if (pair) {
 		/* 8 bytes, of the registers that count; of vectors, 4 to 16 */
-		value = (__s32)(insn << 10) >> 25 << (2 + (vector ? insn >> 30 : insn >> 31));
+		value = (__s32)(insn << 10) >> 25;
+		value = (__s32)((__u32)value << (2 + (vector ? insn >> 30 : insn >> 31)));
 		regs = insn & 0x7c1f;
 		moves = insn >> 23 & 1;
 	} else if ((insn >> 21 & 9) == 1) { /* by another register, or atomic */
