@@ -245,11 +245,12 @@ test-all:
 tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN) \
 		$(BUILD)/tests/work/deep90.static
 
-##   test-kernels   load and walk on Linux 5.10, 6.1, 6.12 and 7.2 in QEMU (KERNELS='5.10 7.2')
+##   test-kernels   load and walk on Linux 5.10, 6.1, 6.12 and 7.2 in QEMU (KERNELS='5.10 7.2',
+##                  GUEST=aarch64: on another machine)
 test-kernels:
 	@tests/deps.sh install build test kernels
-	@$(MAKE) --no-print-directory kernel-programs
-	@BUILD=$(BUILD) SIZE=$(or $(SIZE),full) tests/kernels/run.sh $(KERNELS)
+	@$(if $(GUEST),tests/kernels/guest-programs.sh $(GUEST),$(MAKE) --no-print-directory kernel-programs)
+	@BUILD=$(BUILD) SIZE=$(or $(SIZE),full) GUEST=$(GUEST) tests/kernels/run.sh $(KERNELS)
 kernel-programs: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
 		$(BUILD)/tests/work/deep90 $(BUILD)/tests/work/deep90.static
 
@@ -283,10 +284,11 @@ fuzz:
 fuzz-programs: $(FUZZ_BIN)
 
 ##   verify-unwind  compare the tables of every ELF file in DIR (/usr/bin) with elfutils' interpreter
+##                  (OF=other: of the files for the other processor)
 verify-unwind:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_unwind
-	$(Q)$(BUILD)/tests/unwind/verify_unwind $(DIR)
+	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_unwind$(if $(OF),.other)
+	$(Q)$(BUILD)/tests/unwind/verify_unwind$(if $(OF),.other) $(DIR)
 
 ##   zoo            sample real programs of Debian, beside perf (PROGRAMS='mono ruby', SECONDS=4,
 ##                  OUT=docs/COVERAGE.md: write the table there, too)

@@ -113,7 +113,7 @@ check_man() {
 # including file completes: the step's memory access differs between BPF and host.
 check_headers() {
     # shellcheck disable=SC2016  # expanded by the inner shell
-    headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/\(step\|lookup\|bare\)\.h' | xargs -r -P "$jobs" -n 1 sh -c '
+    headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/\(step\|lookup\|bare\|arch/[^/]*/step\)\.h' | xargs -r -P "$jobs" -n 1 sh -c '
         for cc in gcc clang; do
             printf "#include \"%s\"\n#include \"%s\"\n" "$1" "$1" |
                 $cc $TIDY_FLAGS -Wall -Wextra -Werror -fsyntax-only -x c - ||
@@ -127,8 +127,14 @@ check_includes() {
 
 # Warnings of the other compiler; the normal build has only one compiler's.
 check_clang() {
-    sources | xargs -r -P "$jobs" -n 8 clang "${flags[@]}" -Wall -Wextra -Wstrict-prototypes \
-        -Wmissing-prototypes -Wshadow -Wformat=2 -Werror -fsyntax-only
+    # Those of a processor, as that one's.
+    for processor in x86_64 arm64; do
+        sources | grep "/arch/$processor/" | xargs -r -n 8 clang "${flags[@]}" -Wall -Wextra \
+            "-DFOR_${processor^^}" -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2 \
+            -Werror -fsyntax-only || return
+    done
+    sources | grep -v /arch/ | xargs -r -P "$jobs" -n 8 clang "${flags[@]}" -Wall -Wextra \
+        -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2 -Werror -fsyntax-only
 }
 
 # Each test names the sources that it covers, and each source has a test.

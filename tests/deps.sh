@@ -66,6 +66,8 @@ test    ?node                              nodejs              nodejs           
 test    luajit                             luajit              luajit                 luajit       luajit                luajit
 test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
+kernels ?qemu-system-aarch64               qemu-system-arm     qemu-system-aarch64-core qemu-system-aarch64 qemu-arm         qemu-system-aarch64
+kernels ?aarch64-linux-gnu-gcc             gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc none              none
 kernels static-busybox                     busybox-static      busybox                busybox      busybox-static        busybox-static
 kernels cpio                               cpio                cpio                   cpio         cpio                  cpio
 kernels dpkg-deb                           dpkg                dpkg                   dpkg         dpkg                  dpkg

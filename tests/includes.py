@@ -28,13 +28,14 @@ ROOMS = {
     "symbols/insn": "",
     "symbols/runtime": "symbols/base symbols/elf symbols/dwarf",
     "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf symbols/insn",
-    "unwind": "unwind/arch/x86_64 symbols/base symbols/elf symbols/insn",
+    "unwind": "unwind/arch/x86_64 unwind/arch/arm64 symbols/base symbols/elf symbols/insn",
     "unwind/arch/x86_64": "unwind symbols/elf symbols/insn",
+    "unwind/arch/arm64": "unwind symbols/elf symbols/insn",
     "bpf/prog": "bpf/prog/arch unwind symbols/runtime",
     "bpf/prog/arch": "unwind",
     "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names symbols/runtime",
-    "bpf/tracker": "bpf/sampler bpf/prog unwind unwind/arch/x86_64 symbols/base symbols/files "
-                   "symbols/elf symbols/insn symbols/runtime",
+    "bpf/tracker": "bpf/sampler bpf/prog unwind unwind/arch/x86_64 unwind/arch/arm64 symbols/base "
+                   "symbols/files symbols/elf symbols/insn symbols/runtime",
     "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
     # the model, without a screen
     "tui/util": "symbols/base symbols/files",
@@ -60,13 +61,13 @@ ROOMS = {
 }
 # The files of a room that other top folders may use.
 FRONTS = {
-    "unwind": "arch cfitext funcs reason",
+    "unwind": "arch cfitext funcs machine reason",
     "bpf/sampler": "sampler sizes ksyms kerneltext kernelinfo refusal event waits",
     "bpf/tracker": "tracker inventory",
     "bpf/report": "trace check dump",
 }
 # A top folder that may use all files of a room.
-INSIDE = {"unwind": "bpf", "unwind/arch/x86_64": "bpf"}
+INSIDE = {"unwind": "bpf", "unwind/arch/x86_64": "bpf", "unwind/arch/arm64": "bpf"}
 # A header of a library, and the rooms that may include it.
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),
@@ -180,7 +181,8 @@ def tags(tree):
     defined = defaultdict(set)
     for path, code in tree.code.items():
         for tag in TAG_DEFINED.findall(code):
-            defined[tag].add(path)
+            # Of the files of processors, with the same names, one is compiled at a time.
+            defined[tag].add(re.sub("/arch/(x86_64|arm64)", "/arch/PROCESSOR", path))
     for tag, paths in sorted(defined.items()):
         if len(paths) > 1:
             yield f"{tag} is defined in {' and in '.join(sorted(paths))}"

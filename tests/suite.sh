@@ -52,14 +52,26 @@ building=$!
 tests/deps.sh install test || stop 'stacktop: without these packages nothing can be tested'
 tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
 part packages
-# The kernels are fetched while the compilers run.
+# The kernels are fetched while the compilers run, and what is needed to build for the guest of arm64.
+other=
 case "${*:-kernel}" in
 *kernel* | *live*)
     (tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2) &
+    [ "$(uname -m)" != x86_64 ] || ! command -v qemu-system-aarch64 >/dev/null ||
+        ! command -v aarch64-linux-gnu-gcc >/dev/null || other=aarch64
     ;;
 esac
+if [ "$other" ]; then
+    (GUEST=$other tests/kernels/fetch.sh 6.12 || echo 'stacktop: the guest of arm64 will fail' >&2) &
+    tests/kernels/sysroot.sh $other >/dev/null &
+    sysroot=$!
+fi
 wait $building || stop 'stacktop cannot be built'
 build tests || stop 'stacktop: the tests cannot be built'
+if [ "$other" ]; then
+    wait "$sysroot" && tests/kernels/guest-programs.sh $other ||
+        echo 'stacktop: the guest of arm64 will fail' >&2
+fi
 part build
 wait
 part kernels

@@ -110,8 +110,8 @@ static __always_inline int walk_is_sound(struct walk *w)
 	if (fp + ARCH_FP_BELOW < w->sp || fp & 7 || fp + ARCH_FP_BELOW - w->sp > WALK_FP_DISTANCE ||
 	    walk_load(w, fp, &w->fp_caller) || walk_load(w, fp + 8, &w->fp_ra))
 		return 0;
-	w->fp_caller = ARCH_DATA(w->fp_caller);
-	w->fp_ra = ARCH_CODE(w->fp_ra);
+	w->fp_caller = arch_data(w->fp_caller);
+	w->fp_ra = arch_code(w->fp_ra);
 	if (!w->fp_ra) /* where a call does not write it, a zero was meant to be there */
 		return !w->fp_caller && (ARCH_HAS_LINK || w->fp_chain);
 	if (!walk_find_map(w, w->fp_ra - 1))
@@ -133,8 +133,8 @@ static __always_inline int walk_is_elsewhere(struct walk *w)
 	if (w->code_frame || w->exact || w->switches >= WALK_SWITCHES_MAX || !fp || fp & 7 ||
 	    step_read_user(w, record, sizeof(record), fp))
 		return 0;
-	w->fp_caller = ARCH_DATA(record[0]);
-	w->fp_ra = ARCH_CODE(record[1]);
+	w->fp_caller = arch_data(record[0]);
+	w->fp_ra = arch_code(record[1]);
 	if (!WALK_AFTER_CALL(w, w->fp_ra) || !walk_find_map(w, w->fp_ra - 1) ||
 	    (w->fp_caller && w->fp_caller <= fp))
 		return 0;

@@ -118,8 +118,8 @@ static __always_inline void walk_know_sp(struct walk *w)
 static __always_inline void walk_begin(struct walk *w, int exact)
 {
 	w->pc = w->regs[ARCH_PC];
-	w->sp = ARCH_DATA(w->regs[ARCH_SP]);
-	w->fp = ARCH_DATA(w->regs[ARCH_FP]);
+	w->sp = arch_data(w->regs[ARCH_SP]);
+	w->fp = arch_data(w->regs[ARCH_FP]);
 	w->hash.a = STEP_KEY(STACKHASH_START_A);
 	w->hash.b = STEP_KEY(STACKHASH_START_B);
 	w->nframes = 0;
@@ -191,9 +191,9 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 	walk_mark_exact(w);
 	if (walk_read_sigcontext(w, at))
 		return WALK_READ_FAULT;
-	w->pc = ARCH_CODE(w->regs[ARCH_PC]);
-	w->sp = ARCH_DATA(w->regs[ARCH_SP]);
-	w->fp = ARCH_DATA(w->regs[ARCH_FP]);
+	w->pc = arch_code(w->regs[ARCH_PC]);
+	w->sp = arch_data(w->regs[ARCH_SP]);
+	w->fp = arch_data(w->regs[ARCH_FP]);
 	w->known = WALK_ALL_KNOWN;
 	w->exact = 1;
 	w->fp_chain = 0;
@@ -250,7 +250,7 @@ static __always_inline int walk_switch(struct walk *w, __u64 ra_at)
 	__u64 ra;
 
 	if (w->switches >= WALK_SWITCHES_MAX || walk_load(w, ra_at, &ra) ||
-	    !WALK_AFTER_CALL(w, ARCH_CODE(ra)))
+	    !WALK_AFTER_CALL(w, arch_code(ra)))
 		return WALK_BAD_CFA;
 	w->switches++;
 	return 0;
@@ -272,7 +272,7 @@ static __always_inline int walk_load_register(struct walk *w, __u32 reg)
 	reg &= 31;
 	if (reg >= ARCH_KNOWN_REGS)
 		return WALK_REGISTER;
-	w->loaded = ARCH_DATA(w->regs[reg]);
+	w->loaded = arch_data(w->regs[reg]);
 	return 0;
 }
 
@@ -348,7 +348,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 		STEP_NOTE(w, fp_at, value + (__s64)r->fp_off);
 		if (walk_load(w, value + (__s64)r->fp_off, &fp))
 			fp = WALK_NO_FP;
-		fp = ARCH_DATA(fp);
+		fp = arch_data(fp);
 	} else if (r->fp_kind == WIDE_IN_REG) {
 		err = walk_register(w, r->fp_reg, &fp);
 		if (err)
@@ -391,7 +391,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return err;
 	}
 	walk_keep(w, r, cfa);
-	ra = ARCH_CODE(ra);
+	ra = arch_code(ra);
 	w->pc = ra;
 	w->sp = r->fp_kind == WIDE_IS_CFA ? w->sp + (__s64)r->cfa_add : cfa;
 	w->fp = fp;
@@ -438,7 +438,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 		if (err)
 			return err;
 	}
-	ra = ARCH_CODE(ra);
+	ra = arch_code(ra);
 	/* Of code that can be written at any time, or made from a wrong reading of it. */
 	if (rule & RULE_DERIVED && (!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra)))) {
 		STEP_STALE(w);
@@ -446,7 +446,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	}
 	w->pc = ra;
 	w->sp = cfa;
-	w->fp = ARCH_DATA(fp);
+	w->fp = arch_data(fp);
 	w->exact = 0;
 	w->known = known;
 	w->fp_chain = 0;
@@ -484,11 +484,11 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 		return WALK_DEPTH;
 	if (fp + ARCH_FP_BELOW < w->sp || fp & 7 || fp + ARCH_FP_BELOW - w->sp > 64ull << 20 ||
 	    walk_load(w, fp, &caller_fp) || walk_load(w, fp + 8, &ra) ||
-	    !WALK_AFTER_CALL(w, ARCH_CODE(ra)))
+	    !WALK_AFTER_CALL(w, arch_code(ra)))
 		return reason;
-	w->pc = ARCH_CODE(ra);
+	w->pc = arch_code(ra);
 	w->sp = fp + 16;
-	w->fp = ARCH_DATA(caller_fp);
+	w->fp = arch_data(caller_fp);
 	w->exact = 0;
 	return WALK_CONTINUE;
 }

@@ -229,8 +229,8 @@ static int trace_fp(struct tracer *r)
 		t->fp_end = TRACE_FP_UNREADABLE;
 		if (!trace_word(t, fp, &next) || !trace_word(t, fp + 8, &ra))
 			break;
-		ra = ARCH_CODE(ra);
-		next = ARCH_DATA(next);
+		ra = arch_code(ra);
+		next = arch_data(next);
 		t->fp_end = TRACE_FP_NO_CODE;
 		if (!is_code(r, ra))
 			break;

@@ -16,21 +16,8 @@
 #define ARCH_STUB_USUAL 16u
 #define ARCH_GETTER	16u /* bytes of a function that arch_getter reads */
 
-enum plt_stub {
-	PLT_STUB_NONE, /* not the beginning of a stub */
-	PLT_STUB_SLOT, /* jumps through the GOT slot at an address */
-	PLT_STUB_LAZY, /* pushes the number of its relocation in .rela.plt */
-};
-
-enum arch_relocation {
-	ARCH_RELATIVE, /* the bias is added to the addend: a pointer into the file itself */
-	ARCH_IRELATIVE,
-	ARCH_JUMP_SLOT,
-	ARCH_GLOB_DAT,
-	ARCH_OTHER,
-};
-
 #include "symbols/elf/arch/arm64.h"
+#include "symbols/elf/arch/kinds.h"
 #include "symbols/elf/arch/x86_64.h"
 
 /* The processor that this program runs on, and that of the 32-bit programs that it may run. */

@@ -3,6 +3,7 @@
 """The tables of the files in snapshots/, word for word, and the same files read by libdw; see
 snapshots/README.md. UPDATE=1 writes the tables instead, for `git diff` to show.
 
+Covers: unwind/machine.c unwind/dumpfile.c unwind/arch/x86_64/plthead.c
 Covers: unwind/table.c unwind/dump.c unwind/cfa.c unwind/expr.c unwind/cfifile.c
 """
 

@@ -5,6 +5,7 @@
  * the frame pointer is. What is expected follows from the psABI and from which calls the made-up
  * code could have made.
  * Covers: unwind/bare.h unwind/lookup.h unwind/step.h unwind/reason.h unwind/arch/x86_64/code.h
+ * Covers: unwind/arch/x86_64/step.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,9 @@
 #include <elf.h>
 #include <string.h>
 
-#define ARM64_JUMP_MIN 16u
+#include "symbols/elf/arch/kinds.h"
+
+#define ARM64_JUMP_MIN 12u
 
 static inline enum arch_relocation arm64_relocation(uint32_t type)
 {

@@ -10,6 +10,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "symbols/elf/arch/kinds.h"
+
 #define X86_64_JUMP_MIN 5u
 
 static inline enum arch_relocation x86_64_relocation(uint32_t type)

@@ -2,7 +2,7 @@
 /*
  * The layout of each CPython of this machine is accepted in its own process, and none that has one
  * wrong offset; and memory that is made to mislead.
- * Covers: symbols/runtime/python_check.c
+ * Covers: symbols/runtime/threadblock.h symbols/runtime/python_check.c
  */
 #include "tests/symbols/runtime/pythons.h"
 

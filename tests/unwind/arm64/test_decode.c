@@ -2,7 +2,9 @@
 /*
  * What the walk reads out of single instructions of arm64, compared with capstone's reading of the
  * same: of the code of compilers (the snapshots), of the forms that functions begin and end with,
- * and of random words. Covers: unwind/arch/arm64/code.h
+ * and of random words.
+ *
+ * Covers: unwind/arch/arm64/code.h unwind/arch/arm64/registers.h
  */
 #include <stdarg.h>
 #include <stddef.h>

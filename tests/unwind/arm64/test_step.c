@@ -3,8 +3,9 @@
 /*
  * The step on arm64, on made-up stacks, tables and code. What is expected follows from AAPCS64
  * (frame records, x30), from the kernel's signal frame, and from which calls the made-up code could
- * have made. Encodings are those of GNU as. Covers: unwind/arch/arm64/step.h unwind/step.h
- * unwind/bare.h
+ * have made. Encodings are those of GNU as.
+ *
+ * Covers: unwind/arch/arm64/step.h unwind/step.h unwind/bare.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,7 +39,7 @@ objcopy -R '.debug_[a-eg-z]*' --strip-symbol='*' --compress-debug-sections=zlib-
 
 # Of arm64, with the libraries of tests/kernels/sysroot.sh, which is SYSROOT.
 [ -n "${SYSROOT:-}" ] || exit 0
-arm64=(aarch64-linux-gnu-gcc "--sysroot=$SYSROOT" -Wl,-z,max-page-size=4096)
+arm64=(aarch64-linux-gnu-gcc "--sysroot=$SYSROOT" "-Wl,-z,max-page-size=4096")
 
 made_arm64() { # name command...
     local name=$1

@@ -5,6 +5,8 @@
 /* Registers by their DWARF numbers (DWARF for the Arm 64-bit Architecture, 4.1), names and roles.
  */
 
+#include <linux/types.h>
+
 #define ARCH_MACHINE	183 /* EM_AARCH64 */
 #define ARCH_SFRAME_ABI 2   /* SFRAME_ABI_AARCH64_ENDIAN_LITTLE */
 
@@ -41,8 +43,15 @@ enum dwarf_reg {
  * address (pointer authentication), and memory tags stand in the highest byte. Addresses of user
  * space have 48 bits; those with 52 are given to programs that ask for them only.
  */
-#define ARCH_CODE(value) ((value) & ((1ull << 48) - 1))
-#define ARCH_DATA(value) ((value) & ((1ull << 56) - 1))
+static inline __attribute__((always_inline)) __u64 arch_code(__u64 value)
+{
+	return value & ((1ull << 48) - 1);
+}
+
+static inline __attribute__((always_inline)) __u64 arch_data(__u64 value)
+{
+	return value & ((1ull << 56) - 1);
+}
 
 #define ARCH_PC_SHIFT 2 /* instructions have 4 bytes */
 #define ARCH_DERIVES  0 /* code without CFI gets no rows: it keeps frame records */

@@ -47,7 +47,7 @@ static __always_inline int walk_edge_load(struct walk *w, __u32 step, __u64 at)
 	if (step & ARCH_STEP_FP) {
 		if (walk_load(w, at, &w->look_fp))
 			return 0;
-		w->look_fp = ARCH_DATA(w->look_fp);
+		w->look_fp = arch_data(w->look_fp);
 		at += 8;
 	}
 	if (step & (ARCH_STEP_LINK | ARCH_STEP_LINK_2)) {
@@ -55,7 +55,7 @@ static __always_inline int walk_edge_load(struct walk *w, __u32 step, __u64 at)
 			at += 8;
 		if (walk_load(w, at, &w->look_ra))
 			return 0;
-		w->look_ra = ARCH_CODE(w->look_ra);
+		w->look_ra = arch_code(w->look_ra);
 		STEP_NOTE(w, ra_at, at);
 	}
 	return 1;
@@ -69,8 +69,8 @@ static __always_inline int walk_edge_set_fp(struct walk *w, __u64 at)
 {
 	__u64 fp, ra;
 
-	if (!w->look_ra || walk_load(w, at, &fp) || ARCH_DATA(fp) != w->look_fp ||
-	    walk_load(w, at + 8, &ra) || ARCH_CODE(ra) != w->look_ra)
+	if (!w->look_ra || walk_load(w, at, &fp) || arch_data(fp) != w->look_fp ||
+	    walk_load(w, at + 8, &ra) || arch_code(ra) != w->look_ra)
 		return EDGE_NONE;
 	return EDGE_SAVED;
 }
@@ -127,7 +127,7 @@ static __always_inline int walk_edge(struct walk *w)
 	w->look_pc = w->pc;
 	w->look_sp = w->sp;
 	w->look_fp = w->fp;
-	link = has_link ? ARCH_CODE(w->regs[ARCH_LINK]) : 0;
+	link = has_link ? arch_code(w->regs[ARCH_LINK]) : 0;
 	w->look_ra = link;
 	for (i = 0; i < WALK_EDGE_STEPS; i++) {
 		edge = WALK_EDGE_SOME(w);
@@ -209,11 +209,11 @@ static __always_inline int walk_is_caller(struct walk *w, __u64 ra)
 /* Takes the step by x30 if the function has made no record and called no other. */
 static __always_inline int walk_bare_leaf(struct walk *w)
 {
-	__u64 ra = ARCH_CODE(w->regs[ARCH_LINK]), saved;
+	__u64 ra = arch_code(w->regs[ARCH_LINK]), saved;
 
 	if (w->known != WALK_ALL_KNOWN || !w->exact || !WALK_AFTER_CALL(w, ra))
 		return 0;
-	if (!walk_load(w, w->fp + 8, &saved) && ARCH_CODE(saved) == ra)
+	if (!walk_load(w, w->fp + 8, &saved) && arch_code(saved) == ra)
 		return 0;
 	if (!WALK_COVERED(w, ra - 1) && !walk_is_caller(w, ra))
 		return 0;

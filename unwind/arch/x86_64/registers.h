@@ -4,6 +4,8 @@
 
 /* Registers by their DWARF numbers (System V psABI x86-64, figure 3.36), their names and roles. */
 
+#include <linux/types.h>
+
 #define ARCH_MACHINE	62 /* EM_X86_64 */
 #define ARCH_SFRAME_ABI 3  /* SFRAME_ABI_AMD64_ENDIAN_LITTLE */
 
@@ -43,8 +45,15 @@ enum dwarf_reg {
 #define ARCH_ALL_KNOWN	((1u << ARCH_KNOWN_REGS) - 1u)
 
 /* An address as code or data is read from, without what else pointers to it may have. */
-#define ARCH_CODE(value) (value)
-#define ARCH_DATA(value) (value)
+static inline __attribute__((always_inline)) __u64 arch_code(__u64 value)
+{
+	return value;
+}
+
+static inline __attribute__((always_inline)) __u64 arch_data(__u64 value)
+{
+	return value;
+}
 
 #define ARCH_PC_SHIFT 0 /* instructions begin at any byte */
 #define ARCH_DERIVES  1 /* code without CFI gets rows (unwind/effect.h) */

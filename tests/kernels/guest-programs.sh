@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Builds stacktop and the programs of the guests for another machine, below build/MACHINE.
+#
+#   guest-programs.sh MACHINE      aarch64
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+sysroot=$(tests/kernels/sysroot.sh "$1") || exit 1
+exec make --no-print-directory -j "$(nproc)" "CROSS=$1" "SYSROOT=$sysroot" all kernel-programs
