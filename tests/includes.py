@@ -88,6 +88,9 @@ TAG_DEFINED = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
 OBJECT = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z_][\w \t*]*?\b(\w+)(?:\[[^\]]*\])* = ", re.M)
 
 
+PROCESSORS = re.compile(r"/arch/(x86_64|arm64)")
+
+
 def room_of(path):
     return os.path.dirname(path)
 
@@ -136,7 +139,7 @@ class Tree:
             return
         declared = set().union(*(self.words[header] for header in self.seen(path)), set())
         for name in sorted(self.words[path] & declared & self.defined.keys()):
-            if self.defined[name] != path:
+            if PROCESSORS.sub("", self.defined[name]) != PROCESSORS.sub("", path):
                 yield name, self.defined[name]
 
     def uses(self, path):
@@ -182,7 +185,7 @@ def tags(tree):
     for path, code in tree.code.items():
         for tag in TAG_DEFINED.findall(code):
             # Of the files of processors, with the same names, one is compiled at a time.
-            defined[tag].add(re.sub("/arch/(x86_64|arm64)", "/arch/PROCESSOR", path))
+            defined[tag].add(PROCESSORS.sub("/arch/PROCESSOR", path))
     for tag, paths in sorted(defined.items()):
         if len(paths) > 1:
             yield f"{tag} is defined in {' and in '.join(sorted(paths))}"

@@ -304,6 +304,25 @@ static void edges_of_functions(void **state)
 	}
 }
 
+/*
+ * x30 was used for something else, and is loaded again long before x29 is: libcrypto's
+ * bn_mul4x_mont.
+ */
+static void link_loaded_early(void **state)
+{
+	static const uint32_t code[] = {0xf94007be, NOP, NOP, NOP, BLR}; /* ldr x30, [x29, #8] */
+	struct walk *w;
+
+	(void)state;
+	put_maps(RULE_FRAME(ROW_SP, 48, 48));
+	put_code(PC, code, 5);
+	record(FP, FP + 0x100, CALLER | SIGN);
+	w = begin_link(PC, SP, FP, 1, 12345);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_int_equal(w->pc, CALLER);
+	assert_int_equal(w->fp, FP + 0x100);
+}
+
 /* Between making its record and setting x29 to it. */
 static void record_made(void **state)
 {
@@ -442,17 +461,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_arm64, teardown)
-		TEST(leaf_row),
-		TEST(record_row),
-		TEST(record_below),
-		TEST(wide_rows),
-		TEST(sp_by_record),
-		TEST(sp_lost),
-		TEST(last_record),
-		TEST(edges_of_functions),
-		TEST(record_made),
-		TEST(leaf_of_covered_code),
-		TEST(leaf_of_the_same_code),
+		TEST(leaf_row),	   TEST(record_row),	       TEST(record_below),
+		TEST(wide_rows),   TEST(sp_by_record),	       TEST(sp_lost),
+		TEST(last_record), TEST(edges_of_functions),   TEST(link_loaded_early),
+		TEST(record_made), TEST(leaf_of_covered_code), TEST(leaf_of_the_same_code),
 		TEST(signals),
 	};
 

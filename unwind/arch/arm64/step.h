@@ -134,8 +134,11 @@ static __always_inline int walk_edge(struct walk *w)
 		if (edge != EDGE_GOES_ON)
 			break;
 	}
-	/* It was loaded, and what comes then has not been decoded up to the return. */
-	if (edge < EDGE_RETURN && w->look_ra == link)
+	/*
+	 * A record was loaded, and what comes then has not been decoded up to the return. Of the
+	 * return address alone, the frame pointer may still be the function's own.
+	 */
+	if (edge < EDGE_RETURN && (w->look_ra == link || w->look_fp == w->fp))
 		return 0;
 	if (w->look_sp < w->sp && edge == EDGE_RETURN)
 		return 0;
