@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import live  # noqa: E402
 import churn as churn_bench  # noqa: E402
 import exec as exec_bench  # noqa: E402
+import frames as frames_bench  # noqa: E402
 import names as names_bench  # noqa: E402
 import python as python_bench  # noqa: E402
 import waits as waits_bench  # noqa: E402
@@ -120,6 +121,10 @@ def churn(table):
 
 def waits(table):
     waits_bench.measure(table)
+
+
+def frames(table):
+    frames_bench.measure(table)
 
 
 def python(table):
@@ -441,7 +446,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the loads end with their blocks
     figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
                "exec": execs, "churn": churn, "again": again, "names": names, "python": python,
-               "session": session, "ui": ui, "views": views, "waits": waits}
+               "session": session, "ui": ui, "views": views, "waits": waits, "frames": frames}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()
     for name in sys.argv[1:]:

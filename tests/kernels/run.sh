@@ -8,7 +8,8 @@
 #   run.sh [SERIES...]      5.10 6.1 6.12 7.2
 #
 # Always emulated, which works the same on every machine, also a virtual one. GUEST=aarch64: a machine of
-# that kind, with what `make CROSS=aarch64 kernel-programs` has built.
+# that kind, with what `make CROSS=aarch64 kernel-programs` has built. TESTS=FILE runs another script than
+# guest.sh there, and ICOUNT=1 makes each of its nanoseconds an instruction (tests/bench/frames.py).
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -130,7 +131,7 @@ make_initramfs() {
     rm -rf "$root"
     mkdir -p "$root"/{bin,proc,sys,dev,tmp,work} || return 1
     copy "$busybox" bin/busybox && cp "$here/init" "$root/init" &&
-        cp "$here/guest.sh" "$root/tests" && cp "$here/judge.awk" "$root/" &&
+        cp "${TESTS:-$here/guest.sh}" "$root/tests" && cp "$here/judge.awk" "$root/" &&
         chmod +x "$root/init" &&
         ln -s busybox "$root/bin/sh" && { copy_python || true; } &&
         copy "$build/tests/work/deep90" work/deep90 &&
@@ -151,13 +152,15 @@ pack_initramfs() { # series
 # run an instruction of one CPU that the other has already patched, and the guest's kernel dies of its
 # own jump labels.
 boot() { # series
-    local machine=(-cpu max) console=ttyS0
+    local machine=(-cpu max) console=ttyS0 cpus=2
     if [ "$guest" = aarch64 ]; then
         # Signatures of addresses as the architecture has them take most of the time.
         machine=(-M virt -cpu "max,pauth-impdef=on")
         console=ttyAMA0
     fi
-    timeout -k 5 840 "qemu-system-$guest" -accel tcg,thread=single "${machine[@]}" -smp 2 -m 1024 \
+    # Counting instructions instead of time, which only one CPU can.
+    [ -z "${ICOUNT:-}" ] || { machine+=(-icount "shift=0,sleep=off") cpus=1; }
+    timeout -k 5 840 "qemu-system-$guest" -accel tcg,thread=single "${machine[@]}" -smp "$cpus" -m 1024 \
         -nodefaults -nographic -serial stdio -no-reboot -kernel "$kernels/$1/vmlinuz" \
         -initrd "$work/initramfs" \
         -append "console=$console panic=-1 quiet mitigations=off no_timer_check LEAST=$least" \
