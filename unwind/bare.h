@@ -26,9 +26,9 @@ static __always_inline int walk_is_context_start(struct walk *w)
 }
 
 /*
- * True at the code that the kernel lets a signal handler return to. glibc's has CFI; musl's and
- * Go's have none. Within a chain of frame pointers, where each frame would pay for the look, only
- * at the beginning of an aligned function.
+ * True at the code that the kernel lets a signal handler return to. glibc's has CFI on x86-64;
+ * musl's, Go's and the kernel's own have none. Within a chain of frame pointers each frame pays for
+ * the look, where such code is not aligned as functions are.
  */
 static __always_inline int walk_is_sigreturn(struct walk *w)
 {
@@ -151,6 +151,7 @@ static __always_inline int walk_is_elsewhere(struct walk *w)
  */
 static __always_inline int walk_bare(struct walk *w)
 {
+	__u64 at;
 	int root;
 
 	w->code_start = w->map.start;
@@ -158,8 +159,10 @@ static __always_inline int walk_bare(struct walk *w)
 	w->code_frame = w->map.frame;
 	w->fp_ra = 0;
 	w->elsewhere = 0;
-	if (walk_is_sigreturn(w))
-		return WALK_SIGCONTEXT(w, w->sp + SIGCONTEXT_AT);
+	if (walk_is_sigreturn(w)) {
+		at = walk_sigcontext_at(w);
+		return at ? WALK_SIGCONTEXT(w, at) : WALK_REGISTER;
+	}
 	if (walk_is_context_start(w)) {
 		walk_mark_exact(w);
 		walk_mix(w, FRAME_EXACT); /* the frame is in the hash without it */

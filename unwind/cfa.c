@@ -254,7 +254,10 @@ static bool step_register(struct cfa_machine *m, uint8_t op)
 		set_rule(m, reg, (struct reg_rule){.how = REG_UNDEFINED});
 		return true;
 	case CFA_SAME_VALUE:
-		set_rule(m, reg, (struct reg_rule){.how = REG_SAME});
+		set_rule(m, reg,
+			 ARCH_HAS_LINK && reg == m->cie->ra_reg
+				 ? (struct reg_rule){.how = REG_IN_REG, .reg = m->cie->ra_reg}
+				 : (struct reg_rule){.how = REG_SAME});
 		return true;
 	case CFA_REGISTER: {
 		uint64_t in = cursor_uleb(c);

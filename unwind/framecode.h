@@ -17,7 +17,7 @@ struct frame_prologue {
 };
 
 struct frame_epilogue {
-	uint32_t room;	   /* the stack pointer is at the saved frame pointer, or at its end */
+	uint32_t room;	   /* the stack pointer is at the saved frame pointer, or the caller's */
 	uint32_t restored; /* the frame pointer is the caller's */
 	uint32_t end;	   /* the return */
 };

@@ -169,15 +169,18 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 
 /*
  * True when a call instruction ends right before the address, which is what tells a return address
- * from any other number that points to code.
+ * from any other number that points to code; or, if calls leave it in a register, when it is where
+ * a signal's handler returns to, which is there likewise.
  */
 static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 {
 	__u64 code;
 
-	if (addr < 8 || step_read_user(w, &code, 8, addr - 8))
+	if (addr < 8 || addr & ((1u << ARCH_PC_SHIFT) - 1) || step_read_user(w, &code, 8, addr - 8))
 		return 0;
-	return arch_is_call(&code);
+	if (!ARCH_HAS_LINK || arch_is_call(&code))
+		return arch_is_call(&code);
+	return !step_read_user(w, &code, 8, addr) && arch_begins_sigreturn(code);
 }
 
 /* The rule in force at the address, which is inside w->map; one of ROW_END where there is none. */

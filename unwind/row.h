@@ -5,16 +5,15 @@
 /*
  * The compact unwind table: how one word says how to find a caller.
  *
- * Text is cut in granules of 256 units of code: bytes on x86-64, words of 4 bytes on arm64. A
- **span* is a run of granules with CFI. Its table is one block of 32-bit words that never crosses a
- *shard:
+ * Text is cut in granules of 256 units of code: bytes on x86-64, words of 4 bytes on arm64. A run
+ *of granules with CFI is a span. Its table is one block of 32-bit words that never crosses a shard:
  *
  *	word 0 .. ngranules-1      index: first row << 8 | rows     (one word per granule)
  *	word ngranules ..          rows, ascending by address
  *
- * A row is `offset in the granule, in units << 24 | rule` and holds until the next row. The row in
- *force where a granule begins is the last row before the granule's own, so a row takes one word
- *however long it holds. The first granule of a span always has a row at offset 0.
+ * A row is `offset in units << 24 | rule` and holds until the next row. The row in force where a
+ * granule begins is the last row before the granule's own, so a row takes one word however long it
+ * holds. The first granule of a span always has a row at offset 0.
  *
  * A block does not depend on its place: it is copied into a shard as it is.
  *

@@ -19,6 +19,8 @@
  *	STEP_BARRIER(x)
  *		keeps the compiler from reasoning about x; in BPF it makes the mask that follows
  *		it stand right before the access, where the verifier wants to see it
+ *	STEP_CODE_MASK
+ *		the bits of an address of code, where others may be set beside; unless defined, 48
  *	STEP_TOUCH(entry)
  *		called with each entry of the lists that is used; unless defined, nothing
  *	STEP_BARE(w)
@@ -50,6 +52,9 @@
 
 #include "unwind/walk.h"
 
+#ifndef STEP_CODE_MASK
+#define STEP_CODE_MASK ((1ull << 48) - 1)
+#endif
 #ifndef STEP_UNLISTED
 #define STEP_UNLISTED(w) FRAME_ADDRESS((w)->pc)
 #endif
@@ -306,7 +311,7 @@ static __always_inline void walk_keep(struct walk *w, const struct wide_rule *r,
 static __always_inline int walk_wide(struct walk *w, __u32 index)
 {
 	const struct wide_rule *r = step_wide_rule(index);
-	__u64 cfa, value = 0, fp = w->fp, ra = 0;
+	__u64 cfa, value = 0, fp = w->fp, ra = 0, ra_at = 0;
 	int err;
 
 	if (!r)
@@ -319,6 +324,8 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 		if (r->cfa_kind != WIDE_CFA_REG || r->fp_kind != WIDE_AT_CFA)
 			return WALK_REGISTER;
 		cfa = w->fp - (__s64)r->fp_off;
+		if (cfa - (__s64)r->cfa_off < w->sp)
+			return WALK_BAD_CFA;
 	}
 	if (r->flags & WIDE_CLONED) {
 		err = walk_register(w, ARCH_RESULT, &value);
@@ -365,8 +372,9 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			if (err)
 				return err;
 		}
-		STEP_NOTE(w, ra_at, value + (__s64)r->ra_off);
-		err = walk_load(w, value + (__s64)r->ra_off, &ra);
+		ra_at = value + (__s64)r->ra_off;
+		STEP_NOTE(w, ra_at, ra_at);
+		err = walk_load(w, ra_at, &ra);
 		if (err)
 			return err;
 	} else if (r->ra_kind == WIDE_IN_REG) {
@@ -386,7 +394,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG))) {
 		if (r->cfa_reg == ARCH_SP || r->ra_kind == WIDE_IN_REG)
 			return WALK_BAD_CFA;
-		err = WALK_SWITCH(w, cfa + (ARCH_HAS_LINK ? (__s64)r->ra_off : ARCH_RA_AT));
+		err = WALK_SWITCH(w, ARCH_HAS_LINK ? ra_at : cfa + ARCH_RA_AT);
 		if (err)
 			return err;
 	}
@@ -413,8 +421,11 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	} else {
 		cfa = (kind == ROW_SP ? w->sp : w->fp) + RULE_CFA(rule);
 		depth = RULE_FP_DEPTH(rule);
-		if (walk_sp_is_least(w) && kind == ROW_SP && depth)
+		if (walk_sp_is_least(w) && kind == ROW_SP && depth) {
 			cfa = w->fp + depth;
+			if (cfa - RULE_CFA(rule) < w->sp)
+				return WALK_BAD_CFA;
+		}
 	}
 	in_link = ARCH_HAS_LINK && !depth;
 	ra_at = ARCH_HAS_LINK ? cfa - depth + 8 : cfa + ARCH_RA_AT;

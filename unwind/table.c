@@ -14,6 +14,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
@@ -188,7 +189,7 @@ static int builder_plt_rows(struct builder *b, const struct cfi_fde *fde)
 	uint32_t rule;
 	int err = spans_add(&b->spans, fde->start, stub);
 
-	if (err || !fde->insns || fde->end - fde->start < PLT_HEAD_BYTES)
+	if (err || !fde->insns || b->end - fde->start < PLT_HEAD_BYTES)
 		return err;
 	err = rule_compile(&pushed, false, b->wide, &rule);
 	if (!err)
@@ -357,21 +358,33 @@ static int builder_cfi(struct builder *b, const struct cfi_fde *fde, uint64_t *e
 	return err;
 }
 
-/* Rows in place of CFI that are known to be right, where a clone's child has another stack. */
-static void builder_clone(struct builder *b, const struct cfi_fde *fde, uint64_t next)
+/* True if the CFI of the FDE begins with: the return address is undefined. */
+static bool has_no_caller(const struct builder *b, const struct cfi_fde *fde)
+{
+	const uint8_t undefined[] = {0x07, ARCH_LINK};
+
+	return fde->cie < b->cfi.ncies && fde->ninsns >= sizeof(undefined) &&
+	       !memcmp(b->sections[b->cfi.cies[fde->cie].section].data + fde->insns, undefined,
+		       sizeof(undefined));
+}
+
+/* Rows in place of CFI where a clone's child, whose FDE is the next, has another stack. */
+static void builder_clone(struct builder *b, const struct cfi_fde *fde, const struct cfi_fde *next)
 {
 	uint64_t from, to;
 
-	if (!clone_inside(b->file, fde->start, next, &from, &to))
+	if (cfi_from(next) - fde->end >= ARCH_FUNCTION_ALIGN || !has_no_caller(b, next) ||
+	    !clone_inside(b->file, fde->start, cfi_from(next), &from, &to))
 		return;
 	b->rows.row[0] = (struct go_row){.from = from, .rule = GO_CLONED};
 	b->rows.row[1] = (struct go_row){.from = to, .rule = GO_CFI};
 	b->rows.count = 2;
 }
 
-/* limit: where the next FDE begins. */
-static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
+/* next: the FDE that begins next; NULL: there is none. */
+static int builder_fde(struct builder *b, const struct cfi_fde *fde, const struct cfi_fde *next)
 {
+	const uint64_t limit = next ? cfi_from(next) : UINT64_MAX;
 	size_t text = SEARCH(b->ntexts, i, b->texts[i].start <= cfi_from(fde));
 	uint64_t text_end = text ? b->texts[text - 1].end : 0, end = 0;
 	int err;
@@ -406,8 +419,8 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 			return 0; /* the walk knows it by its code */
 		if (go)		  /* what the CFI says of it is wrong */
 			go_rows(b->file, &b->go, go, fde->end, &b->rows);
-		else if (ARCH_HAS_LINK && limit - fde->end < ARCH_FUNCTION_ALIGN)
-			builder_clone(b, fde, limit);
+		else if (ARCH_HAS_LINK && next)
+			builder_clone(b, fde, next);
 		b->signal = fde->cie != GO_CIE && b->cfi.cies[fde->cie].signal;
 		err = fde->cie == GO_CIE ? go_pcsp_run(&b->go_pcsp, fde, builder_row, b, &end)
 					 : builder_cfi(b, fde, &end);
@@ -465,8 +478,7 @@ static int builder_rows(struct builder *b)
 			next++;
 		err = builder_derived(b, cfi_from(&fdes[i]));
 		if (!err)
-			err = builder_fde(b, &fdes[i],
-					  next < count ? cfi_from(&fdes[next]) : UINT64_MAX);
+			err = builder_fde(b, &fdes[i], next < count ? &fdes[next] : NULL);
 	}
 	if (!err)
 		err = builder_derived(b, UINT64_MAX);

@@ -357,6 +357,7 @@ struct profiler_config {
 	__u32 ring_wake;   /* user space is woken when the ring holds so many bytes */
 	__u32 pidns_inode; /* of the PID namespace to count in; 0: the initial one */
 	__u32 pidns_level; /* of nested namespaces, at which it is */
+	__u64 code_mask;   /* bits of an address of user space */
 	__u64 boottime_offset;		/* ns; added to the start of processes, as /proc does */
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 	__u64 calls[CALLS_MAX / 16];	/* for each system call, four bits: why it waits */

@@ -20,6 +20,7 @@ extern const volatile struct profiler_config config;
 
 /* config is volatile: each use of the key is a load. */
 #define STEP_KEY(n)		      (config.hash_key[n])
+#define STEP_CODE_MASK		      (config.code_mask)
 #define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
 #define STEP_UNLISTED(w)	      walk_unlisted((w)->pc, (w)->exact)
 #define STEP_TOUCH(entry)	      touch(entry)

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/shardmaps.h"
 #include "bpf/tracker/tracker.h"
@@ -32,6 +33,7 @@ struct tracer {
 
 /* The seams get the walk, which is the tracer's first member. */
 #define STEP_KEY(n)		     0 /* a trace has no use for the hash */
+#define STEP_CODE_MASK		     kernelinfo_address_mask()
 #define STEP_BARRIER(x)		     ((void)(x))
 #define step_shard(shard)	     trace_shard((struct tracer *)w, shard)
 #define step_map_entries()	     sampler_memory(((struct tracer *)w)->sampler)->map_entries

@@ -114,3 +114,10 @@ const char *kernelinfo_hang_warning(void)
 	return "this kernel may hang while it is profiled (Linux 5.19 to 6.1.35, 6.2 and 6.3 before "
 	       "6.3.10 do); update it to 6.1.36, 6.3.10 or later";
 }
+
+uint64_t kernelinfo_address_mask(void)
+{
+	const char here = 0;
+
+	return ~0ull >> __builtin_clzll((uintptr_t)&here);
+}

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/objects.h"
 #include "bpf/sampler/pidns.h"
 #include "bpf/sampler/refusal.h"
@@ -45,6 +46,7 @@ static int set_config(struct profiler_programs *p, const struct sampler_options 
 		.ring_wake = sizes->ring / 4,
 		.unfollowed = (__u32)options->unfollowed,
 		.wait_share = WAIT_SHARE,
+		.code_mask = kernelinfo_address_mask(),
 		.runtimes = p->refused != ALL_RUNTIMES,
 	};
 	const void *value;

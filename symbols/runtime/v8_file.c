@@ -358,9 +358,9 @@ static uint64_t relocated(const struct elf_file *file, uint64_t addr)
  */
 static uint64_t loaded_by(const struct elf_file *file, uint64_t function, bool wide)
 {
-	uint8_t code[ARCH_GETTER];
+	uint8_t code[ARCH_GETTER_MAX];
 
-	return function && read_at(file, function, code, sizeof(code))
+	return function && read_at(file, function, code, arch_getter_size(elf_file_machine(file)))
 		       ? arch_getter(elf_file_machine(file), code, function, wide)
 		       : 0;
 }

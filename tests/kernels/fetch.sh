@@ -5,7 +5,7 @@
 # build/kernels/SERIES/modules/, if the package has them. Fetched files stay, and several of these may
 # run at once. With GUEST=aarch64 they are that machine's, in build/kernels/aarch64/.
 #
-#   fetch.sh SERIES...      such as 5.10 6.1 6.12 7.2
+#   fetch.sh SERIES...      such as 5.10 6.1 6.12 7.2; 16k: of arm64, with pages of 16 KiB
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -26,7 +26,7 @@ suites() {
     case $1 in
     5.10) echo bullseye bullseye-security ;;
     6.1) echo bookworm bookworm-security ;;
-    6.12) echo bookworm-backports trixie-security ;;
+    6.12 | 16k) echo bookworm-backports trixie-security ;;
     *) echo trixie-backports ;;
     esac
 }
@@ -34,7 +34,9 @@ suites() {
 # The signed images of the series among package names on standard input, the newest first. Since 7.1
 # they are linux-binary-*, and linux-image-* empty.
 packages() { # series
-    grep -E "^linux-(binary|image)-${1//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-cloud-$deb\$" |
+    local series=$1 flavour=cloud-$deb
+    [ "$1" != 16k ] || { series=6.12 flavour=$deb-16k; }
+    grep -E "^linux-(binary|image)-${series//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-$flavour\$" |
         sed 's/^linux-\(binary\|image\)-/\1 /' | sort -k 1,1 -k 2Vr |
         awk 'NR == 1 { kind = $1 } $1 == kind { print "linux-" $1 "-" $2 }'
 }

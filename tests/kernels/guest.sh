@@ -36,7 +36,7 @@ ran() { # program, PID
 }
 
 judge() { # options of awk...
-    awk -v "least=$LEAST" "$@" -f /judge.awk /tmp/table /tmp/seen
+    awk -v "least=$LEAST" -v "machine=$(uname -m)" "$@" -f /judge.awk /tmp/table /tmp/seen
 }
 
 # Waits until there are enough samples, or until stacktop has ended, by itself after ROUNDS. The judged

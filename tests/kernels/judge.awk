@@ -5,7 +5,7 @@
 # first seen there: the loader, the way down the chain and samples from before a table is built are
 # not tested, and how long they last depends on the speed of the emulation.
 #
-#   awk -v least=N [-v counting=1] [-v enough=1] -f judge.awk TABLE FOLDED
+#   awk -v least=N [-v machine=aarch64] [-v counting=1] [-v enough=1] -f judge.awk TABLE FOLDED
 #
 # The status is 0 when each has N right samples and hardly a wrong one; with enough=1, when more samples
 # would not help: each has N right or N wrong ones.
@@ -21,7 +21,9 @@ function kind_of(number, stack) {
         return "kernel"
     # Go's monitor is a thread of its own, busy under emulation, that asks the vDSO for the time on a
     # stack that Go's CFI does not describe. It must not be the majority.
-    if (stack ~ /^(\[[^;]*\];)?runtime\.(clone(\.abi0)?;runtime\.mstart|mstart(\.abi0)?;runtime\.mstart0|nanotime1(\.abi0)?;__vdso)/)
+    if (machine == "aarch64" && stack ~ /^runtime\.mstart(\.abi0)?;runtime\.mstart0/)
+        return "other"
+    if (stack ~ /^(\[[^;]*\];)?runtime\.(clone(\.abi0)?;runtime\.mstart|nanotime1(\.abi0)?;__vdso)/)
         return "other"
     return stack ~ chain[number] ? "right" : "wrong"
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# time limit: 1200 s
+# time limit: 2400 s
 #
-# Loads and walks on arm64 with Linux 6.12, with SIZE=full on 5.10, 6.1 and 7.2, too; `GUEST=aarch64
-# tests/kernels/run.sh` runs these.
+# Loads and walks on arm64 with Linux 6.12, with SIZE=full on 5.10, 6.1 and 7.2, and with pages of 16
+# KiB, too; `GUEST=aarch64 tests/kernels/run.sh` runs these.
 # Covers: bpf/prog/arch.bpf.h bpf/prog/arch/arm64.bpf.h unwind/arch/arm64/step.h unwind/arch/arm64/plthead.c
 
 if [ "$(uname -m)" = aarch64 ]; then
@@ -19,7 +19,6 @@ fi
 GUEST=aarch64
 export GUEST
 if [ "${SIZE:-}" = full ]; then
-    tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 | sed 's/^/# /'
-    exec tests/kernels/run.sh 5.10 6.1 6.12 7.2
+    exec tests/kernels/run.sh 5.10 6.1 6.12 7.2 16k
 fi
 exec tests/kernels/run.sh 6.12

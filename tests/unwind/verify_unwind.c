@@ -221,8 +221,11 @@ static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 	registers_invent(k, pc);
 	*end = 0;
 	found = libdw_frame(&k->libdw, k->regs, pc, &theirs, &start, end);
-	if (RULE_KIND(rule) == ROW_WIDE && k->wide[RULE_PAYLOAD(rule)].flags & WIDE_CLONED) {
-		outcome = CLONED;
+	if (RULE_KIND(rule) == ROW_WIDE && k->wide[RULE_PAYLOAD(rule)].flags & WIDE_CLONED &&
+	    found >= 0) {
+		our_frame(k, rule, &ours); /* the parent's; there may be no CFI */
+		outcome = found ? compare(&ours, &theirs) : AGREE;
+		outcome = outcome == AGREE ? CLONED : outcome;
 	} else if (RULE_KIND(rule) == ROW_UNSUPPORTED) {
 		outcome = UNSUPPORTED;
 		totals.classes[RULE_PAYLOAD(rule) % ROW_CLASS_COUNT]++;

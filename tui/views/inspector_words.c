@@ -141,8 +141,10 @@ static void say_rule(struct words *w)
 	uint32_t rule = w->s->rule, depth = RULE_FP_DEPTH(rule);
 	char ra[24] = "[CFA - 8]";
 
-	if (ARCH_HAS_LINK && depth)
-		snprintf(ra, sizeof(ra), "[CFA %+d]", 8 - (int)depth);
+	if (ARCH_HAS_LINK && depth > 8)
+		snprintf(ra, sizeof(ra), "[CFA - %u]", depth - 8);
+	else if (ARCH_HAS_LINK && depth)
+		snprintf(ra, sizeof(ra), "[CFA]");
 	else if (ARCH_HAS_LINK)
 		snprintf(ra, sizeof(ra), "%s", arch_reg_name(ARCH_LINK));
 	switch (RULE_KIND(rule)) {
@@ -211,7 +213,7 @@ static void say_cfa(struct words *w)
 
 	if (!s->cfa || (ARCH_HAS_LINK && s->way == TRACE_FRAME_POINTER))
 		return;
-	if (kind == ROW_SP && base + RULE_CFA(s->rule) != s->cfa)
+	if (ARCH_HAS_LINK && kind == ROW_SP && base + RULE_CFA(s->rule) != s->cfa)
 		say(w, "6 CFA     " ARCH_FP_NAME " + %u = %" PRIx64 ", " ARCH_SP_NAME " not known",
 		    RULE_FP_DEPTH(s->rule), s->cfa);
 	else if (kind == ROW_SP || kind == ROW_FP)
@@ -231,8 +233,9 @@ static void say_result(struct words *w)
 
 	say_cfa(w);
 	if (s->ra_at && trace_word(w->i->trace, s->ra_at, &value))
-		say(w, "7 RA      [%" PRIx64 "] = %" PRIx64 "%s", s->ra_at, goes_on ? s->ra : value,
-		    goes_on && value != s->ra ? ", without its signature" : "");
+		say(w, "7 RA      [%" PRIx64 "] = %" PRIx64 "%s", s->ra_at,
+		    ARCH_HAS_LINK && goes_on ? s->ra : value,
+		    ARCH_HAS_LINK && goes_on && value != s->ra ? ", without its signature" : "");
 	else if (s->ra_at)
 		say(w, "7 RA      [%" PRIx64 "] was not captured", s->ra_at);
 	else if (goes_on)

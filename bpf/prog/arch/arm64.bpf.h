@@ -106,7 +106,10 @@ static __always_inline __u64 regs_php_opline(const entry_regs_t *regs)
 	return regs->user.regs[28];
 }
 
-/* Of the thread that runs: what the instruction for it gives. */
+/*
+ * Of the thread that runs: what its register was when it last left a CPU, or when it began.
+ * Programs write the register themselves, once for each thread.
+ */
 struct thread_struct___uw {
 	struct {
 		unsigned long tp_value;

@@ -3,7 +3,8 @@
 #define STACKTOP_SYMBOLS_ELF_ARCH_ARM64_H
 
 /*
- * The same for arm64 (ELF for the Arm 64-bit Architecture, "Procedure Linkage Table").
+ * Relocations and the code of PLT stubs of arm64 (ELF for the Arm 64-bit Architecture, "Procedure
+ * Linkage Table").
  */
 
 #include <elf.h>

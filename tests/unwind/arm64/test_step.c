@@ -21,6 +21,8 @@
 #define SIGN (0x5aull << 48) /* of a return address */
 #define TAG  (0x3cull << 56) /* of a pointer to data */
 
+#define FRAME_BYTES 4688 /* of the kernel, up to its record */
+
 /* A granule with CFI, the code of two functions without CFI in it, and code of another file. */
 #define CFI	TEXT
 #define BARE	(TEXT + 0x1000)
@@ -411,6 +413,57 @@ static void leaf_of_the_same_code(void **state)
 	assert_int_equal(w->pc, CALLER);
 }
 
+/* The record is made by the third instruction or later: what x30 points to is in the function
+ * itself. */
+static void late_record(void **state)
+{
+	/* paciasp; sub sp, sp, #48; stp x29, x30, [sp, #32] */
+	static const uint32_t prologue[] = {0xd503233f, 0xd100c3ff, 0xa9027bfd};
+	const uint64_t start = PC - 0x80, site = PC + 0x200;
+	struct walk *w;
+
+	(void)state;
+	put_maps(RULE_FRAME(ROW_SP, 32, 32));
+	put_code(start, prologue, 3);
+	put_call(site, start); /* by itself */
+	record(FP, FP + 0x80, CALLER);
+	w = begin_link(PC, SP, FP, 1, site);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_int_equal(w->pc, CALLER);
+}
+
+/* A function goes on where the list of the process has another entry. */
+static void across_entries(void **state)
+{
+	const uint64_t site = CFI + 0x3f0;
+	const struct row rows[] = {{0, RULE_FRAME(ROW_SP, 32, 32)}, {0x200, RULE(ROW_END, 0)}};
+	struct walk *w;
+
+	(void)state;
+	put_maps(0);
+	put_block(0, 1, rows, 2);
+	host.entries[1].start = CFI + 0x400;
+	put_call(site, CFI + 0x1000);
+	record(FP, FP + 0x80, CALLER);
+	w = begin_link(CFI + 0x420, SP, FP, 1, site);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_int_equal(w->pc, CALLER);
+}
+
+/* A row by SP leads to a frame that would begin below what is known of SP. */
+static void record_too_low(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_maps(RULE_FRAME(ROW_SP, 96, 32));
+	put_call(PC, 0);
+	record(FP, FP + 0x10, CALLER);
+	w = begin(PC, SP, FP, 0);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	check_end(w, WALK_BAD_CFA);
+}
+
 /* --- signals ---------------------------------------------------------------------------------- */
 
 static void put_sigcontext(uint64_t sp, uint64_t pc, uint64_t to_sp, uint64_t to_fp)
@@ -457,15 +510,63 @@ static void signals(void **state)
 	assert_state(w, CFI + 8, SP, FP);
 }
 
+/* Handlers without CFI: a leaf, and two with records, at the bottom and below other words. */
+static void handlers(void **state)
+{
+	const uint32_t sigreturn[] = {0xd2801168, 0xd4000001};
+	const uint32_t ret[] = {0xf9000020, RET}; /* str x0, [x1] */
+	const uint64_t stub = BARE + 0x1804, kernels = SP + FRAME_BYTES;
+	struct walk *w;
+
+	(void)state;
+	put_maps(RULE_FRAME(ROW_SP, 0, 0));
+	put_code(stub, sigreturn, 2);
+	put_code(PC, ret, 2);
+	put_sigcontext(SP, CFI + 8, SP + 0x4800, FP + 8);
+	record(kernels, FP + 8, CALLER);
+	w = begin_link(PC, SP, kernels, 1, stub);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_int_equal(w->pc, stub);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_state(w, CFI + 8, SP + 0x4800, FP + 8);
+	for (uint64_t size = 16; size <= 64; size += 48) {
+		put_call(PC, 0);
+		record(SP - size, kernels, stub);
+		w = begin(PC, SP - size, SP - size, 0);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		assert_int_equal(w->pc, stub);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		assert_state(w, CFI + 8, SP + 0x4800, FP + 8);
+		assert_int_equal(w->exact, 1);
+	}
+	/* The kernel's frame is not where x29 says. */
+	record(SP - 64, kernels + 16, stub);
+	w = begin(PC, SP - 64, SP - 64, 0);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	check_end(w, WALK_REGISTER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_arm64, teardown)
-		TEST(leaf_row),	   TEST(record_row),	       TEST(record_below),
-		TEST(wide_rows),   TEST(sp_by_record),	       TEST(sp_lost),
-		TEST(last_record), TEST(edges_of_functions),   TEST(link_loaded_early),
-		TEST(record_made), TEST(leaf_of_covered_code), TEST(leaf_of_the_same_code),
+		TEST(leaf_row),
+		TEST(record_row),
+		TEST(record_below),
+		TEST(wide_rows),
+		TEST(sp_by_record),
+		TEST(sp_lost),
+		TEST(last_record),
+		TEST(edges_of_functions),
+		TEST(link_loaded_early),
+		TEST(record_made),
+		TEST(leaf_of_covered_code),
+		TEST(leaf_of_the_same_code),
 		TEST(signals),
+		TEST(handlers),
+		TEST(late_record),
+		TEST(across_entries),
+		TEST(record_too_low),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

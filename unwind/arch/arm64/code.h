@@ -66,12 +66,14 @@ static inline __attribute__((always_inline)) int arch_returns(__u32 insn)
 	return insn == 0xd65f03c0 || (insn & 0xfffffbff) == 0xd65f0bff;
 }
 
-/* The same, 1 or 0, without a branch. */
-static inline __attribute__((always_inline)) __u64 arch_returns_flat(__u32 insn)
+/* 1 for a return by any register, or where a frame record is made, else 0; without a branch. */
+static inline __attribute__((always_inline)) __u64 arch_is_no_leaf(__u32 insn)
 {
-	__u64 other = (__u64)(insn ^ 0xd65f03c0) * ((insn & 0xfffffbff) ^ 0xd65f0bff);
+	__u64 other = (insn & 0xfffff000) ^ 0xd65f0000;
+	__u64 record = (insn & 0xfe407c1f) ^ 0xa800781d;
 
-	return ~(other | -other) >> 63;
+	/* both are below 2^32 */
+	return ((other - 1) | (record - 1)) >> 63;
 }
 
 /*
@@ -115,7 +117,9 @@ static inline __attribute__((always_inline)) __u32 arch_step_access(__u32 insn)
 		regs = insn & 0x7c1f;
 		moves = insn >> 23 & 1;
 	} else if ((insn >> 21 & 9) == 1) { /* by another register, or atomic */
-		return (insn & 31) - 29 < 2 ? ARCH_STEP_OTHER : ARCH_STEP_PLAIN;
+		return (insn & 31) - 29 < 2 || ((insn >> 10 & 3) == 3 && base >= 29)
+			       ? ARCH_STEP_OTHER
+			       : ARCH_STEP_PLAIN;
 	} else {
 		value = insn >> 24 & 1 ? (__s32)((insn >> 10 & 0xfff) << (insn >> 30))
 				       : (__s32)(insn << 11) >> 23;
@@ -123,6 +127,8 @@ static inline __attribute__((always_inline)) __u32 arch_step_access(__u32 insn)
 		moves = !(insn >> 24 & 1) && (insn >> 10 & 1);
 	}
 	/* The base, and whether the access is at it, for which SP moves behind. */
+	if (moves && pair && insn >> 30 == 1 && !vector && !(insn >> 22 & 1))
+		return ARCH_STEP_OTHER; /* it stores tags */
 	if (base == 31)
 		step |= moves ? ARCH_STEP_MOVES : 0;
 	else if (moves && base >= 29)
@@ -193,6 +199,10 @@ static inline __attribute__((always_inline)) __u32 arch_epilogue(__u64 code)
 
 	if ((insn >> 26 & 7) == 5)
 		return arch_step_branch(insn);
+	/* Tags: they are stored, with write-back or not, or set. */
+	if ((insn & 0xff000000) == 0xd9000000 || (insn & 0x1f800000) == 0x11800000)
+		return (insn >> 5 & 31) >= 29 || (insn & 31) >= 29 ? ARCH_STEP_OTHER
+								   : ARCH_STEP_PLAIN;
 	if ((insn & 0x2a000000) == 0x28000000)
 		return arch_step_access(insn);
 	if ((insn & 0x1f800000) == 0x11000000)

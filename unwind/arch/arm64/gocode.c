@@ -149,9 +149,11 @@ static void changes(struct code *c)
 		else
 			add(c, there, GO_WRONG, 0);
 		back = behind_switch_back(c, there);
-		if (!back)
+		if (!back || !c->rows->count)
 			return;
 		add(c, back, GO_CFI, 0);
+		if (!c->rows->count)
+			return;
 	}
 }
 

@@ -40,13 +40,10 @@ enum dwarf_reg {
 
 /*
  * An address as code or data is read from. A signed return address has its signature above the
- * address (pointer authentication), and memory tags stand in the highest byte. Addresses of user
- * space have 48 bits; those with 52 are given to programs that ask for them only.
+ * address (pointer authentication), and memory tags stand in the highest byte. How many bits an
+ * address has depends on the kernel; those with 52 are given to programs that ask for them only.
  */
-static inline __attribute__((always_inline)) __u64 arch_code(__u64 value)
-{
-	return value & ((1ull << 48) - 1);
-}
+#define arch_code(value) ((value)&STEP_CODE_MASK) /* of unwind/step.h */
 
 static inline __attribute__((always_inline)) __u64 arch_data(__u64 value)
 {

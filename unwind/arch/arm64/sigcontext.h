@@ -16,6 +16,8 @@
 #define SIGCONTEXT_AT	  (128 + 176 + 8)
 #define ARCH_SIGNAL_FRAME 0 /* the same while a handler begins */
 
+#define SIGNAL_FRAME_BYTES 4688 /* struct rt_sigframe */
+
 #define ARCH_SIGCONTEXT_IN_ORDER 1
 
 #define SIGCONTEXT_COUNT DWARF_COUNT

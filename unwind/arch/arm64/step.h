@@ -12,8 +12,8 @@
  * can have left it there.
  */
 
-#define WALK_EDGE_STEPS 12
-#define WALK_SCAN_TURNS 16
+#define WALK_EDGE_STEPS 10
+#define WALK_SCAN_TURNS 8
 #define WALK_SCAN_WORDS 4     /* of two instructions each */
 #define WALK_LEAF_BYTES 65536 /* from its start; more is hardly a single function */
 
@@ -24,6 +24,19 @@ static __always_inline int walk_is_signal_frame(struct walk *w, __u64 at)
 
 	return !step_read_user(w, &value, sizeof(value), at + SIGCONTEXT_RECORDS) &&
 	       value == SIGCONTEXT_FPSIMD;
+}
+
+/*
+ * Where the sigcontext is when a handler returns; 0: not known. If SP is not, x29 leads to the
+ * record behind the kernel's frame, which has this size unless there are large vector registers.
+ */
+static __always_inline __u64 walk_sigcontext_at(struct walk *w)
+{
+	__u64 at = w->fp - SIGNAL_FRAME_BYTES + SIGCONTEXT_AT;
+
+	if (!walk_sp_is_least(w))
+		return w->sp + SIGCONTEXT_AT;
+	return walk_is_signal_frame(w, at) ? at : 0;
 }
 
 /* --- what the next instructions say ---------------------------------------------------------- */
@@ -158,7 +171,7 @@ static __always_inline int walk_edge(struct walk *w)
 /* --- a function without a record ---------------------------------------------------------------
  */
 
-/* Searches the next instructions for a return. 1: there is one. Without a branch for each. */
+/* Searches the next instructions for what is in no leaf. 1: there is one. */
 static __always_inline int walk_scan_some(struct walk *w)
 {
 	__u64 code[WALK_SCAN_WORDS], found = 0, left = w->scan_end - w->scan_at;
@@ -170,14 +183,14 @@ static __always_inline int walk_scan_some(struct walk *w)
 		return 1;
 	for (i = 0; i < WALK_SCAN_WORDS; i++) {
 		/* of those before the end: the sign of their distance to it */
-		found |= arch_returns_flat(code[i]) & (8ull * i - left) >> 63;
-		found |= arch_returns_flat(code[i] >> 32) & (8ull * i + 4 - left) >> 63;
+		found |= arch_is_no_leaf(code[i]) & (8ull * i - left) >> 63;
+		found |= arch_is_no_leaf(code[i] >> 32) & (8ull * i + 4 - left) >> 63;
 	}
 	w->scan_at += sizeof(code);
 	return found != 0;
 }
 
-/* 1: there is a return in [scan_at, scan_end), or too much to be searched. */
+/* 1: there is one in [scan_at, scan_end), or too much to be searched. */
 static __always_inline int walk_scan(struct walk *w)
 {
 	int i;
@@ -190,13 +203,15 @@ static __always_inline int walk_scan(struct walk *w)
 
 /*
  * True if what has called by the address is this function's caller, and not the function itself: it
- * is in other code, or its call leads to where this function begins, which makes no record.
+ * is in other code, or its call leads to where this function begins, which up to the pc makes no
+ * record and does not return. A function may go on from one entry of the lists to the next.
  */
 static __always_inline int walk_is_caller(struct walk *w, __u64 ra)
 {
 	__u64 code, start;
 
-	if (ra - 1 < w->code_start || ra - 1 >= w->code_end)
+	if ((ra - 1 < w->code_start || ra - 1 >= w->code_end) &&
+	    ra - w->pc + WALK_LEAF_BYTES > 2 * WALK_LEAF_BYTES)
 		return 1;
 	if (step_read_user(w, &code, 8, ra - 8))
 		return 0;

@@ -27,6 +27,12 @@ static __always_inline int walk_is_signal_frame(struct walk *w, __u64 at)
 	       !step_read_user(w, &value, sizeof(value), value) && arch_begins_sigreturn(value);
 }
 
+/* Where the sigcontext is when a handler returns; 0: not known. */
+static __always_inline __u64 walk_sigcontext_at(struct walk *w)
+{
+	return w->sp + SIGCONTEXT_AT;
+}
+
 /* --- where a frame is not complete ----------------------------------------------------------- */
 
 enum walk_edge { EDGE_NONE, EDGE_GOES_ON, EDGE_RETURN };
