@@ -65,7 +65,7 @@ BPF_ARCH  := $(or $(ARCH_$(MACHINE)),$(MACHINE))
 BPF_ASM   := $(patsubst %/asm/types.h,%,$(firstword \
 	$(wildcard $(SYSROOT)/usr/include/$(MACHINE)-linux-gnu/asm/types.h)))
 BPF_FLAGS := -target bpf -mcpu=$(BPF_CPU) -O2 -g -Wall -Wextra -Wno-unused-parameter \
-	-D__TARGET_ARCH_$(BPF_ARCH) -I. $(if $(SYSROOT),-nostdlibinc -isystem $(BPF_ASM) \
+	-D__TARGET_ARCH_$(BPF_ARCH) -I. $(if $(CROSS),-nostdlibinc -isystem $(BPF_ASM) \
 	-isystem $(SYSROOT)/usr/include,$(if $(BPF_ASM),-idirafter $(BPF_ASM)))
 
 # --- what is built of what -------------------------------------------------------------------
@@ -354,7 +354,7 @@ clean:
 
 ##   help           print this list
 help:
-	@echo 'make TARGET [V=1] [BUILD=build] [CC=gcc] [CFLAGS=...]'
+	@echo 'make TARGET [V=1] [BUILD=build] [CC=gcc] [CFLAGS=...] [CROSS=aarch64 SYSROOT=DIR]'
 	@sed -n 's/^##//p' $(MAKEFILE_LIST)
 
 # Rules for single programs stand beside their sources.
