@@ -211,6 +211,11 @@ fi
 
 echo "stacktop: missing: $(sed "s/^?//" "$probe_list" | tr "\n" " ")" >&2
 if [ -n "${CROSS:-}" ]; then
+    if ! command -v "${cc%% *}" >/dev/null 2>&1; then
+        echo "stacktop: there is no compiler for $CROSS, ${cc%% *}; Debian's package is" \
+            "gcc-$(echo "$CROSS" | tr _ -)-linux-gnu" >&2
+        exit 1
+    fi
     echo "stacktop: for $CROSS; SYSROOT names a folder with these libraries of that machine, in which" \
         "Debian's packages for it are unpacked: $need" >&2
     exit 1

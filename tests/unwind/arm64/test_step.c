@@ -46,6 +46,16 @@ static uint64_t put_call(uint64_t ra, uint64_t target)
 	return ra;
 }
 
+/* The return address is saved, at the bottom of a frame of 32 bytes, and the frame pointer is not.
+ */
+static const struct wide_rule ra_alone = {
+	.cfa_reg = ARCH_SP,
+	.cfa_off = 32,
+	.fp_kind = WIDE_SAME,
+	.ra_kind = WIDE_AT_CFA,
+	.ra_off = -32,
+};
+
 static int setup_arm64(void **state)
 {
 	const uint32_t nop = NOP;
@@ -130,11 +140,7 @@ static void wide_rows(void **state)
 	(void)state;
 	put_maps(RULE(ROW_WIDE, 0));
 	/* The return address alone is saved. */
-	host.wide[0] = (struct wide_rule){.cfa_reg = ARCH_SP,
-					  .cfa_off = 32,
-					  .fp_kind = WIDE_SAME,
-					  .ra_kind = WIDE_AT_CFA,
-					  .ra_off = -32};
+	host.wide[0] = ra_alone;
 	store(SP, CALLER | SIGN);
 	w = begin(CFI + 8, SP, FP, 1);
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
@@ -196,11 +202,7 @@ static void sp_lost(void **state)
 
 	(void)state;
 	put_maps(RULE(ROW_WIDE, 0));
-	host.wide[0] = (struct wide_rule){.cfa_reg = ARCH_SP,
-					  .cfa_off = 32,
-					  .fp_kind = WIDE_SAME,
-					  .ra_kind = WIDE_AT_CFA,
-					  .ra_off = -32};
+	host.wide[0] = ra_alone;
 	put_call(PC, 0);
 	record(FP, FP + 0x100, CALLER);
 	w = begin(PC, SP, FP, 0);
