@@ -5,8 +5,9 @@
 /*
  * The compact unwind table: how one word says how to find a caller.
  *
- * Text is cut in granules of 256 units of code: bytes on x86-64, words of 4 bytes on arm64. A run
- *of granules with CFI is a span. Its table is one block of 32-bit words that never crosses a shard:
+ * Text is cut in granules of 256 units of code: bytes on x86-64, words of 4 bytes on arm64. A
+ * run of granules with CFI is a span. Its table is one block of 32-bit words that never crosses a
+ * shard:
  *
  *	word 0 .. ngranules-1      index: first row << 8 | rows     (one word per granule)
  *	word ngranules ..          rows, ascending by address

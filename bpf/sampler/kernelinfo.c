@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 
 bool kernelinfo_line(const char *path, char *line, size_t size)
@@ -117,7 +118,5 @@ const char *kernelinfo_hang_warning(void)
 
 uint64_t kernelinfo_address_mask(void)
 {
-	const char here = 0;
-
-	return ~0ull >> __builtin_clzll((uintptr_t)&here);
+	return ~0ull >> __builtin_clzll(getauxval(AT_RANDOM) | 1);
 }

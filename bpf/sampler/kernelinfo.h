@@ -57,8 +57,9 @@ const char *kernelinfo_hang_warning(void);
 bool kernelinfo_hangs(const char *release, const char *version);
 
 /*
- * The bits that an address of user space may have, by that of a variable on the stack, which is
- * near the upper end: 39, 42, 47 or 48 of them on arm64, by the kernel's configuration.
+ * The bits that an address of user space may have, by what the kernel has put on the main thread's
+ * stack, which is at the upper end, whatever the layout of the rest: 39, 42, 47 or 48 of them on
+ * arm64, by the kernel's configuration.
  */
 uint64_t kernelinfo_address_mask(void);
 

@@ -6,6 +6,7 @@
 
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 for mode in depth120 depth500; do
+    rm -f /tmp/stats
     /work/nest $mode >/dev/null &
     program=$!
     stacktop -b -d 4 -n 1 -F 199 -p $program --no-kernel >/tmp/out 2>/tmp/err &
@@ -23,8 +24,8 @@ for mode in depth120 depth500; do
         /^run_cnt:/ && type == 7 && $2 > most { most = $2; all = time }
         / samples \(/ { samples = $1 }
         /samples of others left out/ { for (i = 2; i <= NF; i++) if ($i == "samples") others = $(i - 1) }
-        END { printf "T # %s %d instructions a sample\n", mode,
-              most ? all / (most * samples / (samples + others)) : 0 }' /tmp/stats /tmp/out
+        END { if (most && samples) printf "T # %s %d instructions a sample\n", mode,
+              all / (most * samples / (samples + others)) }' /tmp/stats /tmp/out
     cat /tmp/err
 done
 echo 'T ok - counted'

@@ -12,10 +12,9 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 top=$build/kernels
 deb=amd64
-if [ "${GUEST:-}" = aarch64 ]; then
-    top=$top/aarch64
-    deb=arm64
-fi
+guest=${GUEST:-$(uname -m)}
+[ "$guest" = "$(uname -m)" ] || top=$top/$guest
+[ "$guest" != aarch64 ] || deb=arm64
 mkdir -p "$top"
 top=$(cd "$top" && pwd) || exit 1
 apt=$top/apt
@@ -115,7 +114,7 @@ for series in "${missing[@]}"; do
     # A mirror may have lost the files of security updates; those of releases stay.
     for name in $(packages "$series" <<<"$names" |
         awk '{ all[NR] = $0 } END { print all[1]; print all[NR - 1]; print all[NR] }'); do
-        [ -e "$(echo "$apt/debs/$name"_*.deb)" ] || download "$name"
+        [ -e "$(echo "$apt/debs/$name"_*.deb)" ] || download "$name" "$(modules_package "$name")"
         if unpack "$series" "$name"; then
             echo "fetched $name"
             continue 2

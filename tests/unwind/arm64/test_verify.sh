@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 build=${BUILD:-build}
-sysroot=build/kernels/aarch64/sysroot
+sysroot=$build/kernels/aarch64/sysroot
 verify=$build/tests/unwind/verify_unwind.other
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The FDE of glibc's clone and clone3 goes on behind the system call, where both return: the
- *parent, and the child, which has another stack and the parent's x30. The result in x0 tells which
- *of the two it is. The code is recognized by all of its instructions (clone.S and clone3.S below
- * sysdeps/unix/sysv/linux/aarch64), of which one branch leads to the FDE of the child:
+ * parent, and the child, which has another stack and the parent's x30. The result in x0 tells
+ * which of the two it is. The code is recognized by all of its instructions (clone.S and clone3.S
+ * below sysdeps/unix/sysv/linux/aarch64), of which one branch leads to the FDE of the child:
  *
  *	svc  #0
  *	cmp  x0, #0
