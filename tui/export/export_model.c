@@ -275,7 +275,8 @@ static int64_t add_proc(struct export_model *c, const struct profile_proc *from)
 					   .exited = from->exited};
 	if (textpool_add(&c->pool, from->comm, &proc->comm) ||
 	    textpool_add(&c->pool, from->user, &proc->user) ||
-	    textpool_add(&c->pool, from->cmdline, &proc->command))
+	    textpool_add(&c->pool, from->cmdline, &proc->command) ||
+	    textpool_add(&c->pool, from->group, &proc->group))
 		return -ENOMEM;
 	idtable_add(&c->proc_index, hash_proc(from), c->nprocs);
 	return c->nprocs++;
@@ -299,7 +300,7 @@ struct export_model_thread *export_model_thread_find(const struct export_model *
 	return NULL;
 }
 
-static int add_thread(struct export_model *c, uint32_t proc, uint32_t tid, const char *dirty)
+int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *dirty)
 {
 	struct export_model_thread *thread = export_model_thread_find(c, proc, tid);
 	char comm[16];
@@ -345,7 +346,8 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 	proc = add_proc(c, query_proc(a->p, cell->proc));
 	if (proc < 0 || GROW(c->samples, c->nsamples, c->samples_room, SIZE_MAX) ||
 	    (cell->tid &&
-	     add_thread(c, (uint32_t)proc, cell->tid, query_thread(a->p, cell->proc, cell->tid))))
+	     export_model_thread_add(c, (uint32_t)proc, cell->tid,
+				     query_thread(a->p, cell->proc, cell->tid))))
 		return -ENOMEM;
 	c->samples[c->nsamples++] = (struct export_model_sample){
 		a->slice,	(uint32_t)proc, c->merged_threads ? 0 : cell->tid,
@@ -489,31 +491,50 @@ static int add_builds(struct export_model *c, const struct profile *p)
 	return err;
 }
 
-int export_model_add(struct export_model *c, const struct profile *p, const struct query *q)
+/* number 0: what the query's span has. */
+static int add_cells(struct export_model *c, const struct profile *p, const struct query *q,
+		     const struct profile_health *health, uint64_t number)
 {
 	struct query both = *q;
 	struct export_model_adder adder = {.c = c, .p = p, .q = &both};
-	struct profile_health health;
 	int err;
 
-	query_health_sum(p, q->span, &health);
 	/* Counts of two events have no sum. */
-	if (c->nslices && strcmp(c->health.event, health.event) != 0)
+	if (c->nslices && strcmp(c->health.event, health->event) != 0)
 		export_model_free(c);
-	err = add_slice(c, &health);
+	err = add_slice(c, health);
 	if (err)
 		return err;
-	profile_health_add(&c->health, &health);
+	profile_health_add(&c->health, health);
 	c->measure = q->measure;
 	both.both = true;
 	adder.slice = c->nslices - 1;
-	err = query_cells(p, &both, add_cell, &adder);
+	err = number ? query_slice_each(p, &both, number, add_cell, &adder)
+		     : query_cells(p, &both, add_cell, &adder);
 	free(adder.stacks);
 	if (!err)
 		err = add_builds(c, p);
 	if (!err && c->nsamples > EXPORT_MODEL_SAMPLES_MAX)
 		err = model_coarsen(c);
 	return err;
+}
+
+int export_model_add(struct export_model *c, const struct profile *p, const struct query *q)
+{
+	struct profile_health health;
+
+	query_health_sum(p, q->span, &health);
+	return add_cells(c, p, q, &health, 0);
+}
+
+int export_model_add_slice(struct export_model *c, const struct profile *p, const struct query *q,
+			   uint64_t slice)
+{
+	struct profile_health health;
+
+	if (!query_slice_health(p, slice, &health))
+		return -ENOENT;
+	return add_cells(c, p, q, &health, slice);
 }
 
 struct export_model_sample *export_model_merged(const struct export_model *c, size_t *count)

@@ -59,7 +59,7 @@ struct export_model_node {
 struct export_model_proc {
 	pid_t pid;
 	uint64_t image;
-	size_t comm, user, command; /* in the pool */
+	size_t comm, user, command, group; /* in the pool; see struct profile_proc */
 	unsigned int nthreads;
 	bool exited;
 };
@@ -120,6 +120,16 @@ void export_model_free(struct export_model *c);
  * makes the model start over. -ENOMEM: only export_model_free may follow.
  */
 int export_model_add(struct export_model *c, const struct profile *p, const struct query *q);
+/* The same of the slice of that number, whatever the query's span is. -ENOENT: the slice is gone. */
+int export_model_add_slice(struct export_model *c, const struct profile *p, const struct query *q,
+			   uint64_t slice);
+
+/*
+ * A model of these samples alone, which are some of c's (their slices are not looked at: the part
+ * has one, of all of c's time), with what they refer to. *out is zeroed or was freed. -ENOMEM.
+ */
+int export_model_part(const struct export_model *c, const struct export_model_sample *samples,
+		      size_t count, struct export_model *out);
 
 static inline const char *export_model_text(const struct export_model *c, size_t at)
 {
@@ -146,6 +156,8 @@ static inline uint64_t export_model_value(const struct export_model *c,
 	return export_model_unit(c) == EXPORT_SAMPLES ? sample->count : sample->weight;
 }
 
+/* Names a thread of a process that is there; the name of the process is not kept again. -ENOMEM. */
+int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *comm);
 /* NULL: it has no name of its own. */
 struct export_model_thread *export_model_thread_find(const struct export_model *c, uint32_t proc,
 						     uint32_t tid);

@@ -5,6 +5,7 @@
  * zlib when it is complete, so that memory does not grow with the file.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -12,6 +13,8 @@
 #include "tui/export/export_model.h"
 #include "tui/export/export_priv.h"
 #include "tui/util/bytes.h"
+#include "tui/util/interner.h"
+#include "tui/util/proto.h"
 
 /* Field numbers. */
 enum {
@@ -52,57 +55,23 @@ enum {
 	FUNCTION_FILE = 4,
 };
 
-/* The string table begins with these; then come modules, their build-ids, functions, processes,
- * threads, source files, numbers of CPUs, and of what is no sample of a clock the two types. */
-#define STRINGS(X)                                                                                 \
-	X(EMPTY, "")                                                                               \
-	X(SAMPLES, "samples")                                                                      \
-	X(COUNT, "count")                                                                          \
-	X(CPU, "cpu")                                                                              \
-	X(NANOSECONDS, "nanoseconds")                                                              \
-	X(PID, "pid")                                                                              \
-	X(THREAD, "thread")                                                                        \
-	X(COMM, "comm")                                                                            \
-	X(THREAD_COMM, "thread_comm")
-
-enum {
-#define STRING_ENUM(id, text) STRING_##id,
-	STRINGS(STRING_ENUM)
-#undef STRING_ENUM
-		STRING_FIRST
+/* Texts of the process whose samples are being written. */
+struct pprof_proc {
+	uint32_t proc, comm, pid, user, command, group;
 };
 
 struct pprof_writer {
-	uint32_t ncpus; /* the first numbers in the string table */
 	FILE *to;
 	const struct export_model *c;
 	struct export_model_places places;
 	z_stream z;
 	struct outbytes message, part, packed;
+	struct interner texts;
+	struct pprof_proc last;
 	uint64_t period;
 	enum export_unit unit;
+	bool push;
 };
-
-/* --- protocol buffers ------------------------------------------------------------------------ */
-
-/* Wire type 0; a zero is left out. */
-static void put_number(struct outbytes *m, unsigned int field, uint64_t value)
-{
-	if (!value)
-		return;
-	bytes_put_number(m, field << 3);
-	bytes_put_number(m, value);
-}
-
-/* Wire type 2: the part becomes a field of the message, and is emptied. */
-static void put_part(struct outbytes *m, unsigned int field, struct outbytes *part)
-{
-	m->failed |= part->failed;
-	bytes_put_number(m, field << 3 | 2);
-	bytes_put_number(m, part->size);
-	bytes_put(m, part->data ? part->data : (unsigned char *)"", part->size);
-	part->size = 0;
-}
 
 /* --- gzip ------------------------------------------------------------------------------------ */
 
@@ -143,113 +112,69 @@ static int emit(struct pprof_writer *w, unsigned int field)
 	return err;
 }
 
-static int emit_string(struct pprof_writer *w, const char *text)
+static uint64_t text(struct pprof_writer *w, const char *what)
 {
-	bytes_put(&w->message, text, strlen(text));
-	return emit(w, PROFILE_STRING);
+	return interner_text(&w->texts, what);
+}
+
+static uint64_t number_text(struct pprof_writer *w, uint64_t number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	return text(w, digits);
+}
+
+/* Last, when all are known. The first one is empty. */
+static int write_strings(struct pprof_writer *w)
+{
+	int err = w->texts.failed ? -ENOMEM : 0;
+
+	for (uint32_t i = 0; i < w->texts.count && !err; i++) {
+		size_t size;
+		const uint8_t *one = interner_get(&w->texts, i, &size);
+
+		bytes_put(&w->message, one, size);
+		err = emit(w, PROFILE_STRING);
+	}
+	return err;
 }
 
 /* --- the profile ----------------------------------------------------------------------------- */
 
-static uint64_t string_module(uint32_t module)
+/* What is counted. Receivers of many profiles have a word of their own for waits. */
+static uint64_t counted_text(struct pprof_writer *w)
 {
-	return STRING_FIRST + (uint64_t)module;
+	return text(w, w->push && w->c->measure == MEASURE_OFF ? "off_cpu" : export_counted(w->c));
 }
 
-static uint64_t string_func(const struct pprof_writer *w, uint32_t func)
+/* What was counted of that. As type of both, "waits and samples" would be too long. */
+static uint64_t events_text(struct pprof_writer *w)
 {
-	return string_module(2 * w->c->nmodules) + func;
-}
-
-static uint64_t string_comm(const struct pprof_writer *w, uint32_t proc)
-{
-	return string_func(w, w->c->nfuncs) + proc;
-}
-
-/* The name of the process, unless the thread has one of its own. */
-static uint64_t string_thread(const struct pprof_writer *w, uint32_t proc, uint32_t tid)
-{
-	const struct export_model_thread *thread = export_model_thread_find(w->c, proc, tid);
-
-	return thread ? string_comm(w, w->c->nprocs) + (uint64_t)(thread - w->c->threads)
-		      : string_comm(w, proc);
-}
-
-static uint64_t string_file(const struct pprof_writer *w, uint32_t file)
-{
-	return string_comm(w, w->c->nprocs) + w->c->nthreads + file;
-}
-
-/* What is counted, and what was counted of that. */
-static uint64_t string_counted(const struct pprof_writer *w)
-{
-	return string_file(w, w->c->nfiles) + w->ncpus;
-}
-
-static uint64_t string_events(const struct pprof_writer *w)
-{
-	return string_counted(w) + 1;
-}
-
-static int write_strings(struct pprof_writer *w)
-{
-	static const char *const fixed[] = {
-#define STRING_TEXT(id, text) text,
-		STRINGS(STRING_TEXT)
-#undef STRING_TEXT
-	};
-	const struct export_model *c = w->c;
-	char name[EXPORT_NAME_MAX];
-	int err = 0;
-
-	for (int i = 0; i < STRING_FIRST && !err; i++)
-		err = emit_string(w, fixed[i]);
-	for (uint32_t i = 0; i < c->nmodules && !err; i++)
-		err = emit_string(w, export_model_text(c, c->modules[i].name));
-	for (uint32_t i = 0; i < c->nmodules && !err; i++)
-		err = emit_string(w, export_model_text(c, c->modules[i].build));
-	for (uint32_t i = 0; i < c->nfuncs && !err; i++)
-		err = emit_string(w, export_name(name, c, i));
-	for (uint32_t i = 0; i < c->nprocs && !err; i++)
-		err = emit_string(w, export_model_text(c, c->procs[i].comm));
-	for (uint32_t i = 0; i < c->nthreads && !err; i++)
-		err = emit_string(w, export_model_text(c, c->threads[i].comm));
-	for (uint32_t i = 0; i < c->nfiles && !err; i++)
-		err = emit_string(w, export_model_text(c, c->files[i]));
-	for (uint32_t i = 0; i < w->ncpus && !err; i++) {
-		snprintf(name, sizeof(name), "%u", i);
-		err = emit_string(w, name);
-	}
-	if (!err && w->unit != EXPORT_SAMPLES)
-		err = emit_string(w, export_counted(c));
-	/* As type of both, "waits and samples" would be too long. */
-	if (!err && w->unit != EXPORT_SAMPLES)
-		err = emit_string(w, c->measure == MEASURE_OFF ? "waits" : "samples");
-	return err;
+	return text(w, w->c->measure == MEASURE_OFF ? "waits" : "samples");
 }
 
 static int write_type(struct pprof_writer *w, unsigned int field, uint64_t type, uint64_t unit)
 {
-	put_number(&w->message, TYPE_TYPE, type);
-	put_number(&w->message, TYPE_UNIT, unit);
+	proto_number(&w->message, TYPE_TYPE, type);
+	proto_number(&w->message, TYPE_UNIT, unit);
 	return emit(w, field);
 }
 
 static int write_types(struct pprof_writer *w)
 {
-	int err;
+	const uint64_t count = text(w, "count"), ns = text(w, "nanoseconds");
+	int err = write_type(w, PROFILE_SAMPLE_TYPE, events_text(w), count);
 
-	if (w->unit != EXPORT_SAMPLES) {
-		err = write_type(w, PROFILE_SAMPLE_TYPE, string_events(w), STRING_COUNT);
-		return err ? err
-			   : write_type(w, PROFILE_SAMPLE_TYPE, string_counted(w),
-					w->unit == EXPORT_TIME ? STRING_NANOSECONDS : STRING_COUNT);
-	}
-	err = write_type(w, PROFILE_SAMPLE_TYPE, STRING_SAMPLES, STRING_COUNT);
+	if (err)
+		return err;
+	if (w->unit != EXPORT_SAMPLES)
+		return write_type(w, PROFILE_SAMPLE_TYPE, counted_text(w),
+				  w->unit == EXPORT_TIME ? ns : count);
+	if (w->period)
+		err = write_type(w, PROFILE_SAMPLE_TYPE, text(w, "cpu"), ns);
 	if (!err && w->period)
-		err = write_type(w, PROFILE_SAMPLE_TYPE, STRING_CPU, STRING_NANOSECONDS);
-	if (!err && w->period)
-		err = write_type(w, PROFILE_PERIOD_TYPE, STRING_CPU, STRING_NANOSECONDS);
+		err = write_type(w, PROFILE_PERIOD_TYPE, text(w, "cpu"), ns);
 	return err;
 }
 
@@ -260,47 +185,78 @@ static int write_numbers(struct pprof_writer *w)
 	const struct export_model *c = w->c;
 	int err;
 
-	put_number(&m, PROFILE_TIME, c->nslices ? c->slices[0].time : 0);
-	put_number(&m, PROFILE_DURATION, c->health.elapsed);
-	put_number(&m, PROFILE_PERIOD, w->period);
-	put_number(&m, PROFILE_DEFAULT_TYPE,
-		   w->unit != EXPORT_SAMPLES ? string_counted(w)
-		   : w->period		     ? STRING_CPU
-					     : STRING_SAMPLES);
+	proto_number(&m, PROFILE_TIME, c->nslices ? c->slices[0].time : 0);
+	proto_number(&m, PROFILE_DURATION, c->health.elapsed);
+	proto_number(&m, PROFILE_PERIOD, w->period);
+	proto_number(&m, PROFILE_DEFAULT_TYPE,
+		   w->unit != EXPORT_SAMPLES ? counted_text(w)
+		   : w->period		     ? text(w, "cpu")
+					     : text(w, "samples"));
 	err = m.failed ? -ENOMEM : deflate_all(w, m.data, m.size, Z_NO_FLUSH);
 	free(m.data);
 	return err;
 }
 
+/* Which modules are the kernel's, in an array that the caller frees. */
+static bool *kernel_modules(const struct export_model *c)
+{
+	bool *kernel = calloc((size_t)c->nmodules + 1, sizeof(*kernel));
+
+	for (uint32_t i = 0; kernel && i < c->nfuncs; i++)
+		if (c->funcs[i].kind == FUNC_KERNEL)
+			kernel[c->funcs[i].number] = true;
+	return kernel;
+}
+
+static uint64_t module_text(struct pprof_writer *w, uint32_t module, bool kernel)
+{
+	const char *name = export_model_text(w->c, w->c->modules[module].name);
+	char marked[EXPORT_NAME_MAX];
+
+	if (!w->push || !kernel)
+		return text(w, name);
+	/* By this beginning viewers know frames of the kernel. */
+	snprintf(marked, sizeof(marked), "[kernel] %s", name);
+	return text(w, marked);
+}
+
 static int write_mappings(struct pprof_writer *w)
 {
-	int err = 0;
+	bool *kernel = kernel_modules(w->c);
+	int err = kernel ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < w->c->nmodules && !err; i++) {
 		if (!*export_model_text(w->c, w->c->modules[i].name))
 			continue;
-		put_number(&w->message, MAPPING_ID, i + 1u);
-		put_number(&w->message, MAPPING_FILE, string_module(i));
-		put_number(&w->message, MAPPING_BUILD, string_module(w->c->nmodules + i));
+		proto_number(&w->message, MAPPING_ID, i + 1u);
+		proto_number(&w->message, MAPPING_FILE, module_text(w, i, kernel[i]));
+		proto_number(&w->message, MAPPING_BUILD,
+			     text(w, export_model_text(w->c, w->c->modules[i].build)));
 		/* Otherwise pprof would symbolize by addresses, of which there are none. */
 		for (unsigned int field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINE;
 		     field++)
-			put_number(&w->message, field, 1);
+			proto_number(&w->message, field, 1);
 		err = emit(w, PROFILE_MAPPING);
 	}
+	free(kernel);
 	return err;
 }
 
 static int write_funcs(struct pprof_writer *w)
 {
+	const struct export_model *c = w->c;
+	char name[EXPORT_NAME_MAX];
 	int err = 0;
 
-	for (uint32_t i = 0; i < w->c->nfuncs && !err; i++) {
-		put_number(&w->message, FUNCTION_ID, i + 1u);
-		put_number(&w->message, FUNCTION_NAME, string_func(w, i));
-		put_number(&w->message, FUNCTION_SYSTEM_NAME, string_func(w, i));
-		if (w->c->funcs[i].file != EXPORT_MODEL_NONE)
-			put_number(&w->message, FUNCTION_FILE, string_file(w, w->c->funcs[i].file));
+	for (uint32_t i = 0; i < c->nfuncs && !err; i++) {
+		const uint64_t id = text(w, export_name(name, c, i));
+
+		proto_number(&w->message, FUNCTION_ID, i + 1u);
+		proto_number(&w->message, FUNCTION_NAME, id);
+		proto_number(&w->message, FUNCTION_SYSTEM_NAME, id);
+		if (c->funcs[i].file != EXPORT_MODEL_NONE)
+			proto_number(&w->message, FUNCTION_FILE,
+				     text(w, export_model_text(c, c->files[c->funcs[i].file])));
 		err = emit(w, PROFILE_FUNCTION);
 	}
 	return err;
@@ -315,51 +271,91 @@ static int write_locations(struct pprof_writer *w)
 	for (uint32_t i = 0; i < w->places.count && !err; i++) {
 		uint32_t func = w->places.list[i].func;
 
-		put_number(&w->message, LOCATION_ID, i + 1u);
+		proto_number(&w->message, LOCATION_ID, i + 1u);
 		if (*export_model_text(c, c->funcs[func].module))
-			put_number(&w->message, LOCATION_MAPPING, c->funcs[func].number + 1u);
+			proto_number(&w->message, LOCATION_MAPPING, c->funcs[func].number + 1u);
 		for (uint32_t n = i; n != EXPORT_MODEL_NONE; n = w->places.list[n].outer) {
 			func = w->places.list[n].func;
-			put_number(&w->part, LINE_FUNCTION, func + 1u);
-			put_number(&w->part, LINE_LINE, c->funcs[func].line);
-			put_part(&w->message, LOCATION_LINE, &w->part);
+			proto_number(&w->part, LINE_FUNCTION, func + 1u);
+			proto_number(&w->part, LINE_LINE, c->funcs[func].line);
+			proto_part(&w->message, LOCATION_LINE, &w->part);
 		}
 		err = emit(w, PROFILE_LOCATION);
 	}
 	return err;
 }
 
-static void put_label(struct pprof_writer *w, uint64_t key, uint64_t string, uint64_t number)
+static void put_label(struct pprof_writer *w, const char *key, uint64_t string, uint64_t number)
 {
-	put_number(&w->part, LABEL_KEY, key);
-	put_number(&w->part, LABEL_STRING, string);
-	put_number(&w->part, LABEL_NUMBER, number);
-	put_part(&w->message, SAMPLE_LABEL, &w->part);
+	proto_number(&w->part, LABEL_KEY, text(w, key));
+	proto_number(&w->part, LABEL_STRING, string);
+	proto_number(&w->part, LABEL_NUMBER, number);
+	proto_part(&w->message, SAMPLE_LABEL, &w->part);
+}
+
+static const struct pprof_proc *proc_texts(struct pprof_writer *w, uint32_t number)
+{
+	const struct export_model_proc *proc = &w->c->procs[number];
+
+	if (w->last.comm && w->last.proc == number)
+		return &w->last;
+	w->last = (struct pprof_proc){
+		.proc = number,
+		.comm = (uint32_t)text(w, export_model_text(w->c, proc->comm)),
+		.pid = (uint32_t)number_text(w, (uint64_t)proc->pid),
+		.user = (uint32_t)text(w, export_model_text(w->c, proc->user)),
+		.command = (uint32_t)text(w, export_model_text(w->c, proc->command)),
+		.group = (uint32_t)text(w, export_model_text(w->c, proc->group)),
+	};
+	return &w->last;
+}
+
+/* Receivers make labels of texts only. */
+static void put_push_labels(struct pprof_writer *w, const struct export_model_sample *sample)
+{
+	const struct pprof_proc *proc = proc_texts(w, sample->proc);
+
+	put_label(w, "pid", proc->pid, 0);
+	if (proc->user)
+		put_label(w, "user", proc->user, 0);
+	if (proc->command)
+		put_label(w, "command", proc->command, 0);
+	if (proc->group)
+		put_label(w, "cgroup", proc->group, 0);
+	if (sample->tid)
+		put_label(w, "thread", number_text(w, sample->tid), 0);
+}
+
+static void put_labels(struct pprof_writer *w, const struct export_model_sample *sample)
+{
+	put_label(w, "comm", proc_texts(w, sample->proc)->comm, 0);
+	if (w->push)
+		put_push_labels(w, sample);
+	else
+		put_label(w, "pid", 0, (uint64_t)w->c->procs[sample->proc].pid);
+	if (sample->tid && !w->push)
+		put_label(w, "thread", 0, sample->tid);
+	if (sample->tid)
+		put_label(w, "thread_comm",
+			  text(w, export_model_thread(w->c, sample->proc, sample->tid)), 0);
+	/* A text: pprof takes the number 0 for a missing one. */
+	if (sample->cpu)
+		put_label(w, "cpu", number_text(w, sample->cpu - 1u), 0);
 }
 
 static int write_sample(struct pprof_writer *w, const struct export_model_sample *sample)
 {
-	const struct export_model *c = w->c;
-
-	for (uint32_t n = sample->node; n != EXPORT_MODEL_NONE; n = export_model_caller(c, n))
+	for (uint32_t n = sample->node; n != EXPORT_MODEL_NONE; n = export_model_caller(w->c, n))
 		bytes_put_number(&w->packed, w->places.of_node[n] + 1u);
-	put_part(&w->message, SAMPLE_LOCATION, &w->packed);
+	proto_part(&w->message, SAMPLE_LOCATION, &w->packed);
 	bytes_put_number(&w->packed, sample->count);
 	if (w->period)
 		bytes_put_number(&w->packed, sample->count * w->period);
 	else if (w->unit != EXPORT_SAMPLES)
 		bytes_put_number(&w->packed,
 				 w->unit == EXPORT_TIME ? 1000 * sample->weight : sample->weight);
-	put_part(&w->message, SAMPLE_VALUE, &w->packed);
-	put_label(w, STRING_COMM, string_comm(w, sample->proc), 0);
-	put_label(w, STRING_PID, 0, (uint64_t)c->procs[sample->proc].pid);
-	if (sample->tid)
-		put_label(w, STRING_THREAD, 0, sample->tid);
-	if (sample->tid)
-		put_label(w, STRING_THREAD_COMM, string_thread(w, sample->proc, sample->tid), 0);
-	/* A text: pprof takes the number 0 for a missing one. */
-	if (sample->cpu)
-		put_label(w, STRING_CPU, string_file(w, w->c->nfiles) + sample->cpu - 1u, 0);
+	proto_part(&w->message, SAMPLE_VALUE, &w->packed);
+	put_labels(w, sample);
 	return emit(w, PROFILE_SAMPLE);
 }
 
@@ -375,18 +371,16 @@ static int write_samples(struct pprof_writer *w)
 	return err;
 }
 
-int export_pprof(FILE *to, const struct export_model *c)
+static int write_all_parts(FILE *to, const struct export_model *c, bool push)
 {
 	static int (*const parts[])(struct pprof_writer * w) = {
-		write_strings,	 write_types,	write_mappings, write_funcs,
-		write_locations, write_samples, write_numbers};
-	struct pprof_writer w = {.to = to, .c = c, .unit = export_model_unit(c)};
+		write_types,   write_mappings, write_funcs,  write_locations,
+		write_samples, write_numbers,  write_strings};
+	struct pprof_writer w = {.to = to, .c = c, .unit = export_model_unit(c), .push = push};
 	int err = export_model_places_find(&w.places, c);
 
 	w.period = w.unit == EXPORT_SAMPLES ? export_period(c) : 0;
-	for (size_t i = 0; i < c->nsamples; i++)
-		if (c->samples[i].cpu > w.ncpus)
-			w.ncpus = c->samples[i].cpu;
+	interner_text(&w.texts, "");
 	if (!err && deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 				 Z_DEFAULT_STRATEGY) != Z_OK)
 		err = -ENOMEM;
@@ -396,8 +390,19 @@ int export_pprof(FILE *to, const struct export_model *c)
 		err = deflate_all(&w, NULL, 0, Z_FINISH);
 	deflateEnd(&w.z);
 	export_model_places_free(&w.places);
+	interner_free(&w.texts);
 	free(w.message.data);
 	free(w.part.data);
 	free(w.packed.data);
 	return err;
+}
+
+int export_pprof(FILE *to, const struct export_model *c)
+{
+	return write_all_parts(to, c, false);
+}
+
+int export_pprof_push(FILE *to, const struct export_model *c)
+{
+	return write_all_parts(to, c, true);
 }

@@ -23,6 +23,12 @@ struct theme;
 
 int export_json(FILE *to, const struct export_model *c);
 int export_pprof(FILE *to, const struct export_model *c);
+/*
+ * The same for those who keep the profiles of many machines: what labels the process has is text
+ * (pid, comm, user, command, cgroup, thread, thread_comm), mappings of the kernel begin with
+ * "[kernel] ", and waits are called off_cpu.
+ */
+int export_pprof_push(FILE *to, const struct export_model *c);
 int export_speedscope(FILE *to, const struct export_model *c);
 int export_firefox(FILE *to, const struct export_model *c);
 int export_perf(FILE *to, const struct export_model *c);

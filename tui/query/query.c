@@ -267,6 +267,14 @@ bool query_slice_samples(const struct profile *p, const struct query *q, uint64_
 	return true;
 }
 
+int query_slice_each(const struct profile *p, const struct query *q, uint64_t slice,
+		     int (*fn)(const struct profile_cell *cell, void *arg), void *arg)
+{
+	size_t age;
+
+	return slice_age(p, slice, &age) ? query_slice(p, q, slice_at(p, age), fn, arg) : -ENOENT;
+}
+
 /* For queries without filters and hiding. */
 static uint64_t sum_table(const struct celltable *table, uint32_t proc)
 {

@@ -212,6 +212,10 @@ bool query_slice_samples(const struct profile *p, const struct query *q, uint64_
 int query_cells(const struct profile *p, const struct query *q,
 		int (*fn)(const struct profile_cell *cell, void *arg), void *arg);
 
+/* The same of the slice of that number, whatever the span is. -ENOENT: the slice is gone. */
+int query_slice_each(const struct profile *p, const struct query *q, uint64_t slice,
+		     int (*fn)(const struct profile_cell *cell, void *arg), void *arg);
+
 /* Where the time of a process's threads went, or of one, in us; by enum wait_cause. */
 struct time_row {
 	uint32_t proc;
