@@ -53,8 +53,8 @@ CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
 # Some distributions do not split terminfo from ncurses.
 CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
 # Optional: without it, machine code is not shown (symbols/insn/disasm.c).
-CAPSTONE := $(shell $(CC) -E -include capstone/capstone.h -x c /dev/null >/dev/null 2>&1 && \
-	echo -lcapstone)
+has_header = $(shell $(CC) -E -include $(1) -x c /dev/null >/dev/null 2>&1 && echo yes)
+CAPSTONE := $(if $(call has_header,capstone/capstone.h),-lcapstone)
 LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
 
 # clang -target bpf does not search the folder in which Debian keeps asm/types.h. Those of another
@@ -149,10 +149,13 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(Q)$(CLANG) $(BPF_FLAGS) $(WERROR_) -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
 
-# Rebuilds when the library has been installed or removed: it depends on __has_include.
+# Rebuilds when a library has been installed or removed: it depends on __has_include.
 $(BUILD)/capstone: FORCE
 	@$(call write_if_changed,$(call quoted,$(CAPSTONE)))
 $(BUILD)/symbols/insn/disasm.o: $(BUILD)/capstone
+$(BUILD)/curl: FORCE
+	@$(call write_if_changed,$(call quoted,$(call has_header,curl/curl.h)))
+$(BUILD)/tui/net/curl.o $(BUILD)/tui/net/http.o: $(BUILD)/curl
 
 # -MMD does not see what .incbin embeds.
 $(BUILD)/bpf/sampler/objects.o: $(BPF_OBJS)

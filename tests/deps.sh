@@ -38,6 +38,7 @@ build   zlib.h:z                           zlib1g-dev          zlib-devel       
 build   zstd.h:zstd                        libzstd-dev         libzstd-devel          zstd         libzstd-devel         zstd-dev
 build   lzma.h:lzma                        liblzma-dev         xz-devel               xz           xz-devel              xz-dev
 build   ?capstone/capstone.h:capstone      libcapstone-dev     capstone-devel         capstone     libcapstone-devel     capstone-dev
+build   ?curl/curl.h:-                     libcurl4-openssl-dev libcurl-devel          curl         libcurl-devel         curl-dev
 build   uthash.h:-                         uthash-dev          uthash-devel           uthash       uthash-devel          uthash-dev
 test    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
 test    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev

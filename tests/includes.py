@@ -49,14 +49,16 @@ ROOMS = {
                    "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code "
                    "symbols/insn",
     "tui/export": "tui/screen tui/query tui/profile tui/util bpf/sampler symbols/base",
+    "tui/net": "symbols/base",
+    "tui/push": "tui/net tui/export tui/query tui/profile tui/util symbols/base",
     # the screen
     "tui/screen": "tui/util symbols/base",
-    "tui/ui": "tui/screen tui/session tui/query tui/profile tui/util symbols/base symbols/files",
+    "tui/ui": "tui/screen tui/push tui/session tui/query tui/profile tui/util symbols/base symbols/files",
     "tui/views": "tui/ui tui/screen tui/query tui/profile tui/util bpf/report bpf/tracker unwind "
                  "symbols/base symbols/code",
-    "tui/app": "tui/views tui/ui tui/screen tui/export tui/session tui/query tui/profile tui/util "
+    "tui/app": "tui/views tui/ui tui/screen tui/push tui/export tui/session tui/query tui/profile tui/util "
                "bpf/report bpf/tracker bpf/sampler symbols/base",
-    "tui": "tui/app tui/views tui/ui tui/screen tui/export tui/collect tui/session tui/symbolize "
+    "tui": "tui/app tui/views tui/ui tui/screen tui/push tui/net tui/export tui/collect tui/session tui/symbolize "
            "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
 }
 # The files of a room that other top folders may use.
@@ -72,6 +74,7 @@ INSIDE = {"unwind": "bpf", "unwind/arch/x86_64": "bpf", "unwind/arch/arm64": "bp
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),
     (re.compile(r"^bpf/(?!bpf_helpers|bpf_tracing|bpf_core_read|bpf_endian)\w+\.h$"), "bpf/"),
+    (re.compile(r"^curl/\w+\.h$"), "tui/net"),
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
 # The headers that kernel programs share with user space.

@@ -28,10 +28,14 @@
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
 #include "tui/export/batch.h"
+#include "tui/agent.h"
 #include "tui/collect/child.h"
 #include "tui/collect/collector.h"
+#include "tui/complain.h"
 #include "tui/diff.h"
 #include "tui/profile/source.h"
+#include "tui/push/push.h"
+#include "tui/reports.h"
 #include "tui/export/export.h"
 #include "tui/leave.h"
 #include "tui/options.h"
@@ -55,17 +59,7 @@
 #define EXIT_USAGE     2
 #define EXIT_NOT_FOUND 127 /* the status of shells */
 #define EXIT_NO_RUN    126
-#define LAST_REPORT_MS 30000 /* after the signal */
-
-/* Messages quote what was typed, and that may be what another program printed. */
-static int complain(const char *text)
-{
-	char clean[1024];
-
-	text_clean(clean, sizeof(clean), text, strlen(text));
-	fprintf(stderr, "stacktop: %s\n", clean);
-	return EXIT_FAILURE;
-}
+#define PUSH_END_MS    10000 /* for what is still to be sent */
 
 /* --- what needs no sampling ------------------------------------------------------------------ */
 
@@ -216,149 +210,6 @@ static bool pids_exist(struct options *options, char *text, size_t size)
 	return kept || !all;
 }
 
-/* --- batch ----------------------------------------------------------------------------------- */
-
-static int batch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static uint64_t now_ms(void)
-{
-	return clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
-/*
- * The first signal asks for the last report, a second one does not wait for it. A command gets the
- * first one, unless the terminal gave it to both, and the report comes when that has ended it.
- */
-static bool batch_wait(struct source *source, struct child *command, int signals, uint64_t *asked)
-{
-	struct pollfd fds[2] = {{.fd = source->event, .events = POLLIN},
-				{.fd = signals, .events = POLLIN}};
-	struct signalfd_siginfo info;
-	uint64_t n;
-	int left = -1;
-
-	/* A command may take as long as it likes. */
-	if (*asked && !command) {
-		n = now_ms() - *asked;
-		left = n < LAST_REPORT_MS ? (int)(LAST_REPORT_MS - n) : 0;
-	}
-	if (!left)
-		complain("the last report did not come in time");
-	if (!left || (poll(fds, 2, left) < 0 && errno != EINTR))
-		return false;
-	if (fds[0].revents && read(fds[0].fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
-		return false;
-	if (fds[1].revents && read(fds[1].fd, &info, sizeof(info)) > 0) {
-		if (*asked)
-			return false;
-		*asked = now_ms();
-		if (!command)
-			source_finish(source);
-		else if (info.ssi_code != SI_KERNEL)
-			child_signal(command, (int)info.ssi_signo);
-	}
-	return true;
-}
-
-/* Reports until the end. */
-static int batch_loop(struct profile *profile, struct source *source, struct child *command,
-		      const struct options *options, struct exporter *exporter, int signals)
-{
-	struct query q = options_query(options);
-	/* A file of all refreshes takes them as they come. */
-	bool streams = export_streams(exporter);
-	bool one = options->at_end && streams;
-	struct batch_event event = {0};
-	uint64_t seen = 0, slices, before, committed = 0, serial = 0, asked = 0;
-	bool finished = false;
-	int err = 0;
-
-	if (one)
-		q.span = SPAN_TOTAL;
-	while (!err && !finished && batch_wait(source, command, signals, &asked)) {
-		finished = source->finished; /* before: what it committed is seen below */
-		slices = source->slices;
-		batch_messages(stderr, profile, &serial);
-		if (slices == seen)
-			continue;
-		if (options->replay && !streams)
-			batch_event(stderr, options->replay, profile, &event);
-		before = committed;
-		profile_lock(profile);
-		committed = query_slices(profile);
-		profile_unlock(profile);
-		/* If the last slice was lost, the one before has its report. */
-		if (committed != before && !one)
-			err = export_add(exporter, profile, &q);
-		source_post(source, SOURCE_NEXT, NULL);
-		seen = slices;
-	}
-	if (one && !err)
-		err = export_add(exporter, profile, &q);
-	return err ? err : export_finish(exporter);
-}
-
-static int batch_complain(const struct options *options, int err)
-{
-	char text[1024];
-
-	if (options->output)
-		outfile_error(options->output, err, text, sizeof(text));
-	else
-		snprintf(text, sizeof(text), "%s: %s",
-			 options->at_end ? "standard error" : "standard output", strerror(-err));
-	return complain(text);
-}
-
-/* Takes the file. */
-static int batch_run(struct profile *profile, struct source *source, struct child *command,
-		     const struct options *options, struct outfile *file, int signals)
-{
-	struct exporter *exporter = NULL;
-	struct theme *theme = NULL;
-	/* Standard output is the command's, unless each refresh has a report. */
-	FILE *to = file ? outfile_stream(file) : options->at_end ? stderr : stdout;
-	int err = themes_open(&theme, options->theme, profile_board(profile));
-
-	if (err) { /* a message was written */
-		outfile_abandon(file);
-		return EXIT_FAILURE;
-	}
-	err = export_new(options->format, to, theme, &exporter);
-	if (!err)
-		err = batch_loop(profile, source, command, options, exporter, signals);
-	export_free(exporter);
-	theme_free(theme);
-	if (file && !err)
-		err = outfile_commit(file);
-	else
-		outfile_abandon(file);
-	return err && err != -EPIPE ? batch_complain(options, err) : EXIT_SUCCESS;
-}
-
-/* A file that cannot be written is an error before anything is loaded. */
-static int batch_open(const struct options *options, struct outfile **file)
-{
-	int err = options->output ? outfile_open(options->output, file) : 0;
-
-	if (err)
-		return batch_complain(options, err);
-	if (!options->output && options->format == FORMAT_PPROF &&
-	    isatty(options->at_end ? STDERR_FILENO : STDOUT_FILENO))
-		return complain("pprof files are binary: -o FILE names one");
-	return EXIT_SUCCESS;
-}
-
 /* --- sampling -------------------------------------------------------------------------------- */
 
 /* Each object that a process maps takes up to three. COMMAND was forked before. */
@@ -415,15 +266,43 @@ static int not_begun(struct child *command, const char *error)
 	return child_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
 }
 
+static int start_push(struct push **push, struct profile *profile, const struct options *options)
+{
+	char error[512] = "";
+	int err;
+
+	push_keep(profile, &options->push);
+	err = push_start(push, profile, &options->push, PUSH_BY_CALLER, error, sizeof(error));
+	if (err)
+		complain(error);
+	return err;
+}
+
+/* Says what was not sent, which is a failure. */
+static int end_push(struct push *push, struct profile *profile)
+{
+	uint64_t serial = 0;
+	bool whole;
+
+	if (!push)
+		return 0;
+	while (board_next(profile_board(profile), &serial, &(struct board_message){0}))
+		;
+	whole = push_end(push, PUSH_END_MS);
+	batch_messages(stderr, profile, &serial);
+	return whole ? 0 : -EIO;
+}
+
 static int run(struct profile *profile, const struct options *options, struct child *command,
 	       struct outfile *file)
 {
 	int status = EXIT_FAILURE, err;
-	int signals = options->batch || options->plain ? batch_signals() : -1;
+	int signals = options->batch || options->plain ? reports_signals() : -1;
 	const struct collector_options collector_options = options_collector(options);
 	const struct player_options player_options = options_player(options);
 	struct collector *collector = NULL;
 	struct source *source = NULL;
+	struct push *push = NULL;
 	char error[1024] = "";
 
 	allow_descriptors();
@@ -432,6 +311,11 @@ static int run(struct profile *profile, const struct options *options, struct ch
 		profile_lock(profile);
 		profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
 		profile_unlock(profile);
+	}
+	err = options->batch && options->push.url ? start_push(&push, profile, options) : 0;
+	if (err) {
+		outfile_abandon(file);
+		return EXIT_FAILURE;
 	}
 	if (options->replay)
 		err = player_new(profile, &player_options, &source, error, sizeof(error));
@@ -445,13 +329,17 @@ static int run(struct profile *profile, const struct options *options, struct ch
 	if (err) {
 		status = not_begun(command, error);
 	} else if (options->batch) {
-		status = batch_run(profile, source, command, options, file, signals);
+		status = options->agent ? agent_run(profile, source, push, signals)
+					: reports_run(profile, source, command, push, options, file,
+						      signals);
 		file = NULL;
 	} else {
 		status = show(profile, source, options, signals);
 		if (source->failed)
 			status = not_begun(command, source->failure);
 	}
+	if (end_push(push, profile) && status == EXIT_SUCCESS)
+		status = EXIT_FAILURE;
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && child_status(command) > 0)
 		status = child_status(command);
@@ -501,7 +389,7 @@ static int sample(struct options *options)
 		if (!options->batch) /* a report has the messages of the board, too */
 			complain(absent);
 	}
-	if (options->batch && batch_open(options, &file)) {
+	if (options->batch && reports_open(options, &file)) {
 		profile_free(profile);
 		return EXIT_FAILURE;
 	}
@@ -543,7 +431,7 @@ static int compare(const struct options *options)
 		err = outfile_commit(file);
 	if (*error)
 		return complain(error);
-	return err && err != -EPIPE ? batch_complain(options, err) : EXIT_SUCCESS;
+	return err && err != -EPIPE ? reports_complain(options, err) : EXIT_SUCCESS;
 }
 
 static int go(struct options *options)

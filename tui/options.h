@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "tui/export/export.h"
+#include "tui/push/target.h"
 #include "tui/query/query.h"
 #include "tui/session/player.h"
 
@@ -61,8 +62,10 @@ struct options {
 	unsigned int debug_memory;   /* MiB for debug information; 0: not given */
 	bool debuginfod;
 	bool no_inline;
-	const char *dump_unwind; /* a path; NULL: not given */
-	const char *symbolize;	 /* likewise */
+	struct push_options push; /* url NULL: nothing is sent */
+	bool agent;		  /* batch is set, too, and nothing is reported */
+	const char *dump_unwind;  /* a path; NULL: not given */
+	const char *symbolize;	  /* likewise */
 	bool check;
 	bool force; /* although the kernel is known to hang */
 	bool ascii;

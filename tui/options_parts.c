@@ -69,7 +69,7 @@ struct collector_options options_collector(const struct options *o)
 		.program = o->command ? o->command[0] : NULL,
 		.iterations = o->iterations,
 		.batch = o->batch,
-		.prompt = export_table(&formats)[o->format].stream && !o->at_end,
+		.prompt = !o->agent && export_table(&formats)[o->format].stream && !o->at_end,
 		.screenshot = o->screenshot != NULL,
 		.aside = !o->batch && !o->plain && !o->screenshot,
 	};

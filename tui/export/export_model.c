@@ -345,9 +345,8 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 		return (int)node;
 	proc = add_proc(c, query_proc(a->p, cell->proc));
 	if (proc < 0 || GROW(c->samples, c->nsamples, c->samples_room, SIZE_MAX) ||
-	    (cell->tid &&
-	     export_model_thread_add(c, (uint32_t)proc, cell->tid,
-				     query_thread(a->p, cell->proc, cell->tid))))
+	    (cell->tid && export_model_thread_add(c, (uint32_t)proc, cell->tid,
+						  query_thread(a->p, cell->proc, cell->tid))))
 		return -ENOMEM;
 	c->samples[c->nsamples++] = (struct export_model_sample){
 		a->slice,	(uint32_t)proc, c->merged_threads ? 0 : cell->tid,

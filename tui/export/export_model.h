@@ -60,6 +60,7 @@ struct export_model_proc {
 	pid_t pid;
 	uint64_t image;
 	size_t comm, user, command, group; /* in the pool; see struct profile_proc */
+	size_t service;			   /* likewise, once tui/push has found it */
 	unsigned int nthreads;
 	bool exited;
 };
@@ -120,7 +121,8 @@ void export_model_free(struct export_model *c);
  * makes the model start over. -ENOMEM: only export_model_free may follow.
  */
 int export_model_add(struct export_model *c, const struct profile *p, const struct query *q);
-/* The same of the slice of that number, whatever the query's span is. -ENOENT: the slice is gone. */
+/* The same of the slice of that number, whatever the query's span is. -ENOENT: the slice is gone.
+ */
 int export_model_add_slice(struct export_model *c, const struct profile *p, const struct query *q,
 			   uint64_t slice);
 
@@ -135,6 +137,10 @@ static inline const char *export_model_text(const struct export_model *c, size_t
 {
 	return c->pool.text + at;
 }
+
+/* A number for each of so many items, EXPORT_MODEL_NONE for now; the caller frees it. NULL: no
+ * memory. */
+uint32_t *export_model_numbers(uint32_t count);
 
 /* What shares and widths are of. */
 enum export_unit {

@@ -18,7 +18,7 @@ struct export_part {
 	uint32_t *modules, *files, *funcs, *nodes, *procs;
 };
 
-static uint32_t *numbers_new(uint32_t count)
+uint32_t *export_model_numbers(uint32_t count)
 {
 	uint32_t *numbers = malloc(((size_t)count + 1) * sizeof(*numbers));
 
@@ -127,6 +127,7 @@ static int take_proc(struct export_part *part, uint32_t from)
 	if (copy_text(part, proc.comm, &proc.comm) || copy_text(part, proc.user, &proc.user) ||
 	    copy_text(part, proc.command, &proc.command) ||
 	    copy_text(part, proc.group, &proc.group) ||
+	    copy_text(part, proc.service, &proc.service) ||
 	    GROW(out->procs, out->nprocs, out->procs_room, UINT32_MAX))
 		return -ENOMEM;
 	out->procs[out->nprocs] = proc;
@@ -184,11 +185,11 @@ int export_model_part(const struct export_model *c, const struct export_model_sa
 {
 	struct export_part part = {.c = c,
 				   .out = out,
-				   .modules = numbers_new(c->nmodules),
-				   .files = numbers_new(c->nfiles),
-				   .funcs = numbers_new(c->nfuncs),
-				   .nodes = numbers_new(c->nnodes),
-				   .procs = numbers_new(c->nprocs)};
+				   .modules = export_model_numbers(c->nmodules),
+				   .files = export_model_numbers(c->nfiles),
+				   .funcs = export_model_numbers(c->nfuncs),
+				   .nodes = export_model_numbers(c->nnodes),
+				   .procs = export_model_numbers(c->nprocs)};
 	int err = -ENOMEM;
 
 	*out = (struct export_model){0};

@@ -189,9 +189,9 @@ static int write_numbers(struct pprof_writer *w)
 	proto_number(&m, PROFILE_DURATION, c->health.elapsed);
 	proto_number(&m, PROFILE_PERIOD, w->period);
 	proto_number(&m, PROFILE_DEFAULT_TYPE,
-		   w->unit != EXPORT_SAMPLES ? counted_text(w)
-		   : w->period		     ? text(w, "cpu")
-					     : text(w, "samples"));
+		     w->unit != EXPORT_SAMPLES ? counted_text(w)
+		     : w->period	       ? text(w, "cpu")
+					       : text(w, "samples"));
 	err = m.failed ? -ENOMEM : deflate_all(w, m.data, m.size, Z_NO_FLUSH);
 	free(m.data);
 	return err;

@@ -275,14 +275,18 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 
 void profile_before_zero(struct profile *p, profile_zero_fn fn, void *arg)
 {
-	p->before_zero = fn;
-	p->before_zero_arg = arg;
+	for (size_t i = 0; i < PROFILE_ZERO_HOOKS; i++)
+		if (fn ? !p->before_zero[i].fn : p->before_zero[i].arg == arg) {
+			p->before_zero[i] = (struct profile_zero_hook){fn, fn ? arg : NULL};
+			return;
+		}
 }
 
 void profile_zero(struct profile *p)
 {
-	if (p->before_zero)
-		p->before_zero(p, p->before_zero_arg);
+	for (size_t i = 0; i < PROFILE_ZERO_HOOKS; i++)
+		if (p->before_zero[i].fn)
+			p->before_zero[i].fn(p, p->before_zero[i].arg);
 	while (p->nslices)
 		history_drop_oldest(p);
 	p->decayed->valid = false;

@@ -355,7 +355,8 @@ struct cpu_use {
 int profile_cpu_use(struct profile *p, const struct cpu_use *use, size_t n);
 /* Forgets all counts, but not functions, processes, the timeline and the last health. */
 void profile_zero(struct profile *p);
-/* Calls fn before that, with the lock held, as the last chance to read the slices; NULL: none. */
+/* Calls fn before that, with the lock held, as the last chance to read the slices; NULL: that of
+ * the same arg no more. At most four at a time. */
 typedef void (*profile_zero_fn)(const struct profile *p, void *arg);
 void profile_before_zero(struct profile *p, profile_zero_fn fn, void *arg);
 /* --- reading; the lock is held --------------------------------------------------------------- */

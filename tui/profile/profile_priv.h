@@ -127,6 +127,13 @@ struct decayed {
 	bool valid;
 };
 
+#define PROFILE_ZERO_HOOKS 4
+
+struct profile_zero_hook {
+	profile_zero_fn fn; /* NULL: none */
+	void *arg;
+};
+
 struct profile {
 	pthread_mutex_t lock;
 	struct board *board; /* never NULL */
@@ -177,8 +184,7 @@ struct profile {
 
 	bool replayed;
 	struct profile_replay replay;
-	profile_zero_fn before_zero; /* NULL: none */
-	void *before_zero_arg;
+	struct profile_zero_hook before_zero[PROFILE_ZERO_HOOKS];
 
 	struct profile_parent *parents; /* by PID */
 	size_t nparents;

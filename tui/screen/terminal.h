@@ -43,10 +43,4 @@ void terminal_suspend(struct terminal *t);
 /* The locale can show more than ASCII. */
 bool terminal_utf8(const struct terminal *t);
 
-/*
- * Base64 (RFC 4648) with its padding, always terminated; what does not fit is left out from a whole
- * group on. Returns the length.
- */
-size_t base64_encode(const char *text, size_t length, char *to, size_t size);
-
 #endif

@@ -11,6 +11,7 @@
 #include "tui/app/dispatch.h"
 #include "tui/screen/terminal.h"
 #include "tui/ui/view.h"
+#include "tui/util/base64.h"
 
 static int setup(void **state)
 {

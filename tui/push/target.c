@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See target.h. */
+#include "tui/push/target.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "symbols/base/grow.h"
+#include "symbols/base/text.h"
+#include "tui/util/smallfile.h"
+
+#define SECRETS_MAX  65536u  /* bytes of a file */
+#define OTLP_PORT    ":4317" /* of gRPC, as OpenTelemetry has it */
+#define HEADERS_MOST 64u
+
+static const struct {
+	const char *name;
+	const char *path; /* behind the base */
+} protocols[PUSH_PROTOCOLS] = {
+	[PUSH_ASK] = {"what it speaks is asked", NULL},
+	[PUSH_PYROSCOPE] = {"Pyroscope", "/push.v1.PusherService/Push"},
+	[PUSH_INGEST] = {"Pyroscope's /ingest", "/ingest"},
+	[PUSH_PARCA] = {"Parca", "/profiles/writeraw"},
+	[PUSH_PARCA_GRPC] = {"Parca over gRPC",
+			     "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw"},
+	[PUSH_OTLP] = {"OpenTelemetry", "/v1development/profiles"},
+	[PUSH_OTLP_GRPC] = {"OpenTelemetry over gRPC",
+			    "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/"
+			    "Export"},
+};
+
+const char *push_protocol_name(enum push_protocol protocol)
+{
+	return protocols[protocol].name;
+}
+
+/* --- the URL --------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name; /* "" for a plain one */
+	enum push_protocol http, grpc;
+} kinds[] = {
+	{"pyroscope+", PUSH_PYROSCOPE, PUSH_PYROSCOPE}, /* with grpc it is OpenTelemetry's */
+	{"parca+", PUSH_PARCA, PUSH_PARCA_GRPC},
+	{"otlp+", PUSH_OTLP, PUSH_OTLP_GRPC},
+	{"", PUSH_ASK, PUSH_OTLP_GRPC},
+};
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* What is behind the scheme. NULL: it makes sense; else what is wrong. */
+static const char *wrong_with(const char *rest)
+{
+	size_t host = strcspn(rest, "/");
+
+	for (const char *s = rest; *s; s++)
+		if (*s <= ' ' || *s > '~' || strchr("\"<>\\^`{|}", *s))
+			return "has a character that a URL can not have";
+	if (memchr(rest, '@', host))
+		return "has a user or a password, which every user could read: see --push-secrets";
+	if (strpbrk(rest, "?#"))
+		return "has a query or a fragment";
+	return host && rest[0] != ':' ? NULL : "names no host";
+}
+
+void push_target_set(struct push_target *target, enum push_protocol protocol)
+{
+	const char *path = protocols[protocol].path;
+
+	target->protocol = protocol;
+	target->url[0] = '\0';
+	if (!path)
+		return;
+	/* Bounded: the parser leaves room for the longest path. */
+	snprintf(target->url, sizeof(target->url), "%.*s%s", (int)(PUSH_URL_MAX - 1 - strlen(path)),
+		 target->base, path);
+}
+
+/* A URL that has the path of a protocol at its end has said which it is. */
+static void take_path(struct push_target *target)
+{
+	for (int i = PUSH_PYROSCOPE; i < PUSH_PROTOCOLS; i++) {
+		const char *path = protocols[i].path;
+		const enum push_protocol kind =
+			i == PUSH_INGEST ? PUSH_PYROSCOPE : (enum push_protocol)i;
+
+		if ((target->protocol != PUSH_ASK && target->protocol != kind) ||
+		    !ends_in(target->base, path))
+			continue;
+		target->base[strlen(target->base) - strlen(path)] = '\0';
+		push_target_set(target, (enum push_protocol)i);
+		return;
+	}
+}
+
+bool push_target_parse(const char *text, struct push_target *out, char *error, size_t size)
+{
+	const char *rest = text, *wrong;
+	size_t kind = 0;
+	bool grpc, tls;
+
+	while (strncasecmp(text, kinds[kind].name, strlen(kinds[kind].name)) != 0)
+		kind++;
+	rest += strlen(kinds[kind].name);
+	grpc = !strncasecmp(rest, "grpc", 4);
+	if (!grpc && strncasecmp(rest, "http", 4) != 0) {
+		snprintf(error, size,
+			 "is not a URL such as pyroscope+http://HOST:4040, "
+			 "parca+https://HOST or otlp+http://HOST:4318");
+		return false;
+	}
+	rest += 4;
+	tls = tolower((unsigned char)*rest) == 's';
+	rest += tls;
+	wrong = strncmp(rest, "://", 3) != 0	   ? "has no ://"
+		: strlen(rest) >= PUSH_URL_MAX / 2 ? "is too long"
+						   : wrong_with(rest + 3);
+	if (wrong) {
+		snprintf(error, size, "%s", wrong);
+		return false;
+	}
+	snprintf(out->base, sizeof(out->base), "http%s%s", tls ? "s" : "", rest);
+	while (ends_in(out->base, "/"))
+		out->base[strlen(out->base) - 1] = '\0';
+	if (kinds[kind].http == PUSH_OTLP && ends_in(out->base, OTLP_PORT))
+		grpc = true;
+	push_target_set(
+		out, grpc ? (kinds[kind].http == PUSH_PYROSCOPE ? PUSH_OTLP_GRPC : kinds[kind].grpc)
+			  : kinds[kind].http);
+	take_path(out);
+	return true;
+}
+
+/* --- labels and services --------------------------------------------------------------------- */
+
+bool push_label_parse(const char *text, struct push_label *out)
+{
+	const char *s = text;
+
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	while (isalnum((unsigned char)*s) || *s == '_' || *s == '.')
+		s++;
+	if (*s != '=' || !s[1] || s - text >= PUSH_TEXT_MAX || strlen(s + 1) >= PUSH_TEXT_MAX)
+		return false;
+	*out = (struct push_label){text, (size_t)(s - text), s + 1};
+	return true;
+}
+
+bool push_spool_parse(const char *text, struct push_options *out)
+{
+	const char *colon = strrchr(text, ':');
+	unsigned long long number;
+	unsigned int shift;
+	char *end;
+
+	if (!colon || colon == text || !isdigit((unsigned char)colon[1]))
+		return false;
+	errno = 0;
+	number = strtoull(colon + 1, &end, 10);
+	shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	if (errno || end[shift ? 1 : 0] || number > UINT64_MAX >> (shift + 8) ||
+	    (uint64_t)number << shift < PUSH_SPOOL_LEAST)
+		return false;
+	out->spool = text;
+	out->spool_length = (size_t)(colon - text);
+	out->spool_bytes = (uint64_t)number << shift;
+	return true;
+}
+
+/* The text for a word in braces; NULL: there is no such word. */
+static const char *word_of(const char *word, size_t length, const struct push_names *n, char *pid)
+{
+	const struct {
+		const char *name, *text;
+	} words[] = {{"comm", n ? n->comm : ""},
+		     {"user", n ? n->user : ""},
+		     {"cgroup", n ? n->group : ""},
+		     {"host", n ? n->host : ""},
+		     {"pid", pid}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i].name) == length && !strncmp(words[i].name, word, length))
+			return words[i].text;
+	return NULL;
+}
+
+bool push_service(const char *rule, const struct push_names *names, char to[PUSH_TEXT_MAX])
+{
+	char text[2 * PUSH_TEXT_MAX] = "", pid[24];
+	size_t n = 0;
+
+	snprintf(pid, sizeof(pid), "%ld", names ? names->pid : 0);
+	for (const char *s = rule; *s && n < sizeof(text) - 1;) {
+		size_t length = strcspn(s + 1, "}");
+		const char *word;
+
+		if (*s == '}')
+			return false;
+		if (*s != '{') {
+			text[n++] = *s++;
+			continue;
+		}
+		word = s[1 + length] ? word_of(s + 1, length, names, pid) : NULL;
+		if (!word)
+			return false;
+		for (; *word && n < sizeof(text) - 1; word++)
+			text[n++] = *word;
+		s += length + 2;
+	}
+	n = text_clean(to, PUSH_TEXT_MAX, text, n);
+	if (!n)
+		snprintf(to, PUSH_TEXT_MAX, "unknown");
+	return *rule != '\0';
+}
+
+/* --- secrets --------------------------------------------------------------------------------- */
+
+static int add_header(char ***list, size_t *count, size_t *room, const char *line, size_t length)
+{
+	char *copy;
+
+	if (*count >= HEADERS_MOST)
+		return -E2BIG;
+	if (GROW(*list, *count, *room, HEADERS_MOST))
+		return -ENOMEM;
+	copy = strndup(line, length);
+	if (!copy)
+		return -ENOMEM;
+	(*list)[(*count)++] = copy;
+	return 0;
+}
+
+/* RFC 9110 section 5: a name is a token, and a value has no control characters. */
+static bool is_header(const char *line, size_t length)
+{
+	const char *colon = memchr(line, ':', length);
+
+	if (!colon || colon == line)
+		return false;
+	for (const char *s = line; s < colon; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("!#$%&'*+-.^_`|~", *s))
+			return false;
+	for (const char *s = colon; s < line + length; s++)
+		if ((unsigned char)*s < ' ' && *s != '\t')
+			return false;
+	return true;
+}
+
+/* The number of the line that is no header, or 0; *err is -errno. */
+static unsigned int add_lines(char ***list, size_t *count, size_t *room, const char *text,
+			      size_t size, int *err)
+{
+	const char *end = text + size, *next;
+
+	for (unsigned int number = 1; text < end && !*err; text = next, number++) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((stop ? stop : end) - text);
+
+		next = stop ? stop + 1 : end;
+		while (length && isspace((unsigned char)text[length - 1]))
+			length--;
+		if (!length || *text == '#')
+			continue;
+		if (!is_header(text, length))
+			return number;
+		*err = add_header(list, count, room, text, length);
+	}
+	return 0;
+}
+
+int push_secrets_read(const char *path, char ***list, size_t *count, char *error, size_t size)
+{
+	const char *token = getenv("STACKTOP_PUSH_TOKEN"), *more = getenv("STACKTOP_PUSH_HEADERS");
+	char *text = NULL, *bearer = NULL;
+	size_t room = 0, length = 0;
+	unsigned int line = 0;
+	int err = 0;
+
+	*list = NULL;
+	*count = 0;
+	if (path)
+		err = smallfile_read(path, SECRETS_MAX, true, &text, &length);
+	if (err)
+		snprintf(error, size, "%s: %s", path,
+			 err == -EPERM ? "belongs to another user, or others may write to it"
+				       : strerror(-err));
+	if (!err && token && *token && asprintf(&bearer, "Authorization: Bearer %s", token) < 0)
+		err = -ENOMEM;
+	if (!err && bearer && add_lines(list, count, &room, bearer, strlen(bearer), &err))
+		line = 1;
+	if (!err && !line && more)
+		line = add_lines(list, count, &room, more, strlen(more), &err);
+	if (!err && line)
+		snprintf(error, size, "the environment's headers make no sense: line %u", line);
+	if (!err && !line && text) {
+		line = add_lines(list, count, &room, text, length, &err);
+		if (line)
+			snprintf(error, size, "%s: line %u is not `Name: value'", path, line);
+	}
+	if (err && !*error)
+		snprintf(error, size, "%s", strerror(-err));
+	free(bearer);
+	free(text);
+	if (!err && !line)
+		return 0;
+	push_secrets_free(*list, *count);
+	*list = NULL;
+	*count = 0;
+	return err ? err : -EINVAL;
+}
+
+void push_secrets_free(char **list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		explicit_bzero(list[i], strlen(list[i]));
+		free(list[i]);
+	}
+	free(list);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_REPORTS_H
+#define STACKTOP_TUI_REPORTS_H
+
+/* A run without a screen: a report after each refresh, or at the end. Returns are exit statuses. */
+
+struct child;
+struct options;
+struct outfile;
+struct profile;
+struct push;
+struct source;
+
+/* A signalfd of what ends a run; from then on the signals come there only. */
+int reports_signals(void);
+/* Opens the file of the options, so that one that cannot be written is an error before anything is
+ * loaded; NULL: standard output. */
+int reports_open(const struct options *options, struct outfile **file);
+/* Reports until the end; push (NULL: none) gets each slice, too. Takes the file. */
+int reports_run(struct profile *profile, struct source *source, struct child *command,
+		struct push *push, const struct options *options, struct outfile *file,
+		int signals);
+/* Says that the output of the options failed. */
+int reports_complain(const struct options *options, int err);
+
+#endif
