@@ -246,12 +246,13 @@ static int leave(struct source *source, struct child *command, int status)
 	return status;
 }
 
-static int show(struct profile *profile, struct source *source, const struct options *options,
-		int signals)
+static int show(struct profile *profile, struct source *source, struct push *push,
+		const struct options *options, int signals)
 {
-	const struct ui_options ui = options_ui(options);
+	struct ui_options ui = options_ui(options);
 	const struct screenshot_options screenshot = options_screenshot(options);
 
+	ui.push = push;
 	if (options->screenshot)
 		return screenshot_run(profile, source, &ui, &screenshot);
 	return options->plain ? plain_run(profile, source, &ui, signals)
@@ -271,15 +272,17 @@ static int start_push(struct push **push, struct profile *profile, const struct 
 	char error[512] = "";
 	int err;
 
-	push_keep(profile, &options->push);
-	err = push_start(push, profile, &options->push, PUSH_BY_CALLER, error, sizeof(error));
+	if (options->batch)
+		push_keep(profile, &options->push);
+	err = push_start(push, profile, &options->push,
+			 options->batch ? PUSH_BY_CALLER : PUSH_BY_THREAD, error, sizeof(error));
 	if (err)
 		complain(error);
 	return err;
 }
 
 /* Says what was not sent, which is a failure. */
-static int end_push(struct push *push, struct profile *profile)
+static int end_push(struct push *push, struct profile *profile, bool batch)
 {
 	uint64_t serial = 0;
 	bool whole;
@@ -288,7 +291,7 @@ static int end_push(struct push *push, struct profile *profile)
 		return 0;
 	while (board_next(profile_board(profile), &serial, &(struct board_message){0}))
 		;
-	whole = push_end(push, PUSH_END_MS);
+	whole = push_end(push, batch ? PUSH_END_MS : leave_ms());
 	batch_messages(stderr, profile, &serial);
 	return whole ? 0 : -EIO;
 }
@@ -312,7 +315,7 @@ static int run(struct profile *profile, const struct options *options, struct ch
 		profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
 		profile_unlock(profile);
 	}
-	err = options->batch && options->push.url ? start_push(&push, profile, options) : 0;
+	err = options->push.url ? start_push(&push, profile, options) : 0;
 	if (err) {
 		outfile_abandon(file);
 		return EXIT_FAILURE;
@@ -334,11 +337,11 @@ static int run(struct profile *profile, const struct options *options, struct ch
 						      signals);
 		file = NULL;
 	} else {
-		status = show(profile, source, options, signals);
+		status = show(profile, source, push, options, signals);
 		if (source->failed)
 			status = not_begun(command, source->failure);
 	}
-	if (end_push(push, profile) && status == EXIT_SUCCESS)
+	if (end_push(push, profile, options->batch) && status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && child_status(command) > 0)

@@ -17,6 +17,7 @@ struct ui_options options_ui(const struct options *o)
 		.no_inline = o->no_inline,
 		.frames = o->frames,
 		.frames_given = o->frames_given,
+		.push_options = &o->push,
 		.baseline = o->baseline,
 		.baseline_first = o->screenshot != NULL,
 		.theme = o->theme,

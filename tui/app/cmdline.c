@@ -13,6 +13,7 @@
 #include "tui/app/questions.h"
 #include "tui/app/setup.h"
 #include "tui/screen/theme.h"
+#include "tui/ui/pushing.h"
 #include "tui/ui/record.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
@@ -327,6 +328,8 @@ static const struct command_word {
 	{"baseline", true, scrub_baseline, "compare with a session, by its file"},
 	{"record", false, record_command,
 	 "save the history to a session and record what comes; without a file: stop"},
+	{"push", false, push_command,
+	 "send profiles to Pyroscope, Parca or OpenTelemetry; without a URL: stop"},
 	{"sort", true, sort, "sort by the column of that title"},
 	{"sum", true, sum, "Funcs: sum by file, or by function"},
 	{"set", true, set, "change a setting: set refresh 2"},

@@ -22,6 +22,7 @@
 #include "tui/screen/mouse.h"
 #include "tui/session/baseline.h"
 #include "tui/ui/chips.h"
+#include "tui/ui/pushing.h"
 #include "tui/ui/record.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/shortname.h"
@@ -71,6 +72,8 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct u
 	ui->hide_user = options->no_user;
 	ui->hide_inline = options->no_inline;
 	ui->frames = options->frames;
+	ui->push = options->push;
+	ui->push_options = options->push_options;
 	ui->selection = selection_new();
 	ui->typing = typing_new();
 	ui->palette = palette_new();
@@ -107,6 +110,7 @@ void ui_free(struct ui *ui)
 	palette_free(ui->palette);
 	baseline_free(ui->baseline);
 	record_free(ui);
+	pushing_free(ui);
 	free(ui);
 }
 
@@ -174,6 +178,7 @@ int ui_refresh(struct ui *ui)
 	scrub_wait(ui, ui->profile);
 	profile_unlock(ui->profile);
 	record_look(ui);
+	pushing_look(ui);
 	err = ui->frozen ? 0 : load(ui);
 	return err ? err : load_overlay(ui);
 }

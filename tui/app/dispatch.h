@@ -21,6 +21,8 @@ struct ui_options {
 	bool no_kernel, no_user, no_inline;
 	enum frames_mode frames;
 	bool frames_given;    /* likewise */
+	struct push *push;    /* NULL: none; outlives the screen */
+	const struct push_options *push_options; /* for :push; likewise */
 	const char *baseline; /* a session to compare with; NULL: none */
 	bool baseline_first;  /* ui_new waits until it is read */
 	const char *theme;    /* NULL: that of the settings */

@@ -55,6 +55,7 @@ static const struct {
 	{"depth", "[LEVEL]"},	    {"event", "[NAME]"},	 {"reset", "[all or N]"},
 	{"picture", "[FILE]"},	    {"write", "[FILE]"},	 {"jump", "[TIME]"},
 	{"record", "[FILE]"},	    {"butterfly", "[FUNCTION]"}, {"syntax", "[intel or att]"},
+	{"push", "[URL]"},
 };
 
 static const char *argument_of(const char *name)

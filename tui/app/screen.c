@@ -31,6 +31,7 @@
 #include "tui/screen/screen_file.h"
 #include "tui/screen/terminal.h"
 #include "tui/app/dispatch.h"
+#include "tui/export/batch.h"
 #include "tui/export/writer.h"
 
 #define KEYS_AT_ONCE 256 /* a held key or a paste is one frame, not hundreds */
@@ -66,6 +67,9 @@ static void wait_for_picture(struct screen *s)
 /* Files that are still being written are waited for, unless a signal comes. */
 static void screen_close(struct screen *s)
 {
+	struct board *board = profile_board(s->profile);
+	uint64_t serial = 0;
+
 	terminal_close(s->terminal);
 	if (s->signals >= 0)
 		crash_close();
@@ -79,7 +83,11 @@ static void screen_close(struct screen *s)
 	theme_free(s->theme);
 	for (int i = 0; i < s->nold; i++)
 		theme_free(s->old[i]);
+	/* There is no screen any more for what is told from now on. */
+	while (board_next(board, &serial, &(struct board_message){0}))
+		;
 	ui_free(s->ui);
+	batch_messages(stderr, s->profile, &serial);
 }
 
 static void use_ascii(struct screen *s)

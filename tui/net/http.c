@@ -249,11 +249,18 @@ static uint8_t *framed(const struct http_request *r)
 	return data;
 }
 
+/* In words that stay the same while nothing changes: libcurl's own have the time that it took. */
 static void explain(struct http *h, CURLcode code, const char *why)
 {
 	struct http_reply *reply = h->reply;
+	long os = 0;
 
+	h->curl->easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os);
 	reply->certificate = code == CURLE_PEER_FAILED_VERIFICATION;
+	if (code == CURLE_COULDNT_CONNECT && os)
+		why = strerror((int)os);
+	else if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT)
+		why = h->curl->easy_strerror(code);
 	if (*why)
 		text_clean(reply->error, sizeof(reply->error), why, strlen(why));
 	else if (!*reply->error)

@@ -11,6 +11,7 @@
 
 #include "tui/screen/hints.h"
 #include "tui/ui/attach.h"
+#include "tui/ui/pushing.h"
 #include "tui/ui/record.h"
 #include "tui/ui/scrub.h"
 #include "tui/ui/selection.h"
@@ -112,6 +113,11 @@ static bool measure_text(const struct ui *ui, char *to, size_t size)
 	return ui->measure != MEASURE_CPU;
 }
 
+static bool push_text(const struct ui *ui, char *to, size_t size)
+{
+	return pushing_words(ui, to, size);
+}
+
 #define CHIP_SWITCH(name, words, on)                                                               \
 	static bool name##_text(const struct ui *ui, char *to, size_t size)                        \
 	{                                                                                          \
@@ -148,6 +154,7 @@ static const struct {
 	[CHIP_DIFF] = {diff_text, IN_FRAMES, ROLE_MATCH},
 	[CHIP_CUT] = {cut_text, IN_ALL, ROLE_MATCH},
 	[CHIP_RECORDING] = {recording_text, IN_ALL, ROLE_ERROR},
+	[CHIP_PUSH] = {push_text, IN_ALL, ROLE_MATCH},
 	[CHIP_FROZEN] = {frozen_text, IN_ALL, ROLE_PAUSED},
 };
 
@@ -350,6 +357,8 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 		return fixed(ui, "only this part is replayed: --from, --to and -n chose it");
 	case CHIP_RECORDING:
 		return record_stop(ui);
+	case CHIP_PUSH:
+		return push_stop_command(ui);
 	case CHIP_FROZEN:
 		scrub_act(ui, ACTION_LIVE);
 		return again(ui, ui->header.replayed ? "the view goes on" : "live again",
@@ -363,7 +372,7 @@ unsigned int chips_take_back(struct ui *ui, enum chip_kind kind)
 static bool is_fixed(const struct ui *ui, enum chip_kind kind)
 {
 	return kind == CHIP_CUT || (kind == CHIP_ATTACHED && ui->header.replayed) ||
-	       (kind == CHIP_RECORDING && !ui->record);
+	       (kind == CHIP_RECORDING && !ui->record) || (kind == CHIP_PUSH && !ui->pushing);
 }
 
 unsigned int chips_take_last(struct ui *ui)

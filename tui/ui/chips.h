@@ -33,6 +33,7 @@ enum chip_kind {
 	CHIP_DIFF,
 	CHIP_CUT, /* of a replay */
 	CHIP_RECORDING,
+	CHIP_PUSH,
 	CHIP_FROZEN,
 	CHIP_COUNT
 };

@@ -28,6 +28,9 @@ struct baseline;
 struct list;
 struct overlay_ops;
 struct palette;
+struct push;
+struct push_options;
+struct pushing;
 struct recording;
 struct selection;
 struct typing;
@@ -99,6 +102,9 @@ struct ui {
 	bool recording;		   /* slices are recorded, by --record or :record; see record.h */
 	struct recording *record;  /* of :record; NULL: none. Owned, as is kept */
 	struct recording *kept;	   /* of `w NAME.session`; NULL: none */
+	struct push *push;	   /* of --push; NULL: none. Not owned */
+	struct pushing *pushing;   /* of :push; NULL: none. Owned */
+	const struct push_options *push_options; /* of the command line, for :push */
 	uint64_t annotations;	   /* serial number of the last */
 
 	/* What was chosen: which samples, of which time, and how they are shown. */
