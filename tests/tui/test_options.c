@@ -2,7 +2,7 @@
 /*
  * The command line: what is taken, what is refused and how it is said, and that --help and the
  * manual know every option of the table.
- * Covers: tui/options.c tui/options_parts.c bpf/sampler/event.c
+ * Covers: tui/arguments.c tui/options.c tui/options_parts.c bpf/sampler/event.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <getopt.h>
 #include <linux/perf_event.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -18,7 +19,9 @@
 #include <unistd.h>
 
 #include "bpf/sampler/event.h"
+#include "tests/support/scratch.h"
 #include "tui/app/dispatch.h"
+#include "tui/arguments.h"
 #include "tui/collect/collector.h"
 #include "tui/options.h"
 #include "tui/query/query.h"
@@ -60,6 +63,44 @@ static void assert_refused(const char *line, const char *part)
 		fail_msg("`%s' is answered with: %s", line, message);
 	for (const char *s = message; *s; s++)
 		assert_true(*s == '\n' || (unsigned char)*s >= ' ');
+}
+
+/* What a file says is checked as what is typed, which counts more. */
+static void test_file(void **state)
+{
+	char *argv[] = {(char *)"stacktop", (char *)"-F", (char *)"11", NULL};
+	char path[SCRATCH], error[256];
+	struct arguments merged;
+	FILE *file, *err;
+	size_t size;
+
+	(void)state;
+	file = fdopen(scratch_file(path, "options"), "w");
+	assert_non_null(file);
+	fputs("frequency = 49\nevent = cycles\nno-kernel\nmemory = many\n", file);
+	fclose(file);
+	assert_int_equal(arguments_merge(3, argv, path, &merged, error, sizeof(error)), 0);
+	options_free(&options);
+	free(message);
+	err = open_memstream(&message, &size);
+	assert_int_equal(options_parse(merged.argc, merged.argv, &options, err), OPTIONS_USAGE);
+	fclose(err);
+	assert_non_null(strstr(message, "--memory: `many' is not a number"));
+	assert_non_null(strstr(arguments_origin(&merged, optind - 1), ":4"));
+	free(message);
+	options_free(&options);
+	merged.argv[4][9] = '8'; /* --memory=8any */
+	merged.argv[4][10] = '\0';
+	err = open_memstream(&message, &size);
+	assert_int_equal(options_parse(merged.argc, merged.argv, &options, err), OPTIONS_RUN);
+	fclose(err);
+	assert_int_equal(options.frequency, 11);
+	assert_string_equal(options.event->name, "cycles");
+	assert_true(options.no_kernel);
+	assert_int_equal(options.memory, 8);
+	options_free(&options);
+	arguments_free(&merged);
+	unlink(path);
 }
 
 static void test_defaults(void **state)
@@ -443,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_comm),

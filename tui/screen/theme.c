@@ -442,7 +442,7 @@ static int find_text(const char *name, const char *const *directories, char **te
 		if (snprintf(path, sizeof(path), "%s/%s.theme", *directories, name) >=
 		    (int)sizeof(path))
 			continue;
-		err = smallfile_read(path, FILE_BYTES, false, text, length);
+		err = smallfile_read(path, FILE_BYTES, SMALLFILE_ANY, text, length);
 		/* HOME may be another user's. */
 		if (err == -EPERM)
 			refused = err;

@@ -60,7 +60,7 @@ void config_explain(const char *path, int err, char *to, size_t size)
 /* The caller frees *text; NULL with 0: there is no file. */
 static int read_text(const char *path, char **text, size_t *length)
 {
-	int err = smallfile_read(path, CONFIG_FILE_MAX, true, text, length);
+	int err = smallfile_read(path, CONFIG_FILE_MAX, SMALLFILE_OWN, text, length);
 
 	return err == -ENOENT || err == -ENOTDIR ? 0 : err;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,7 +13,14 @@
 #include "symbols/files/rootfile.h"
 #include "tui/util/safepath.h"
 
-static int open_file(const char *path, size_t max, bool own)
+static bool is_trusted(const struct stat *st, enum smallfile_trust trust)
+{
+	if (trust == SMALLFILE_ANY || geteuid())
+		return true;
+	return !st->st_uid && (trust == SMALLFILE_OWN || !(st->st_mode & (S_IWGRP | S_IWOTH)));
+}
+
+static int open_file(const char *path, size_t max, enum smallfile_trust trust)
 {
 	struct safepath at;
 	struct stat st;
@@ -24,7 +32,7 @@ static int open_file(const char *path, size_t max, bool own)
 		fd = -ENOENT;
 	else
 		fd = rootfile_check(at.held, &st);
-	if (!fd && own && !geteuid() && st.st_uid)
+	if (!fd && !is_trusted(&st, trust))
 		fd = -EPERM;
 	if (!fd && (uintmax_t)st.st_size > max)
 		fd = -EFBIG;
@@ -49,9 +57,10 @@ static int read_all(int fd, char *text, size_t room, size_t *length)
 	return *length < room ? 0 : -EFBIG;
 }
 
-int smallfile_read(const char *path, size_t max, bool own, char **text, size_t *length)
+int smallfile_read(const char *path, size_t max, enum smallfile_trust trust, char **text,
+		   size_t *length)
 {
-	int fd = open_file(path, max, own), err;
+	int fd = open_file(path, max, trust), err;
 
 	*text = NULL;
 	*length = 0;

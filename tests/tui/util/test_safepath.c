@@ -243,21 +243,30 @@ static void test_small_files(void **state)
 	(void)state;
 	alarm(60);
 	file_new("file", "12345678", 0600);
-	assert_int_equal(smallfile_read("file", 8, true, &text, &length), 0);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_OWN, &text, &length), 0);
 	assert_int_equal(length, 8);
 	assert_string_equal(text, "12345678");
 	free(text);
-	assert_int_equal(smallfile_read("file", 7, true, &text, &length), -EFBIG);
+	assert_int_equal(smallfile_read("file", 7, SMALLFILE_OWN, &text, &length), -EFBIG);
 	assert_null(text);
 	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_int_equal(smallfile_read("fifo", 8, true, &text, &length), -EINVAL);
-	assert_int_equal(smallfile_read("/dev/zero", 8, true, &text, &length), -EINVAL);
-	assert_int_equal(smallfile_read("/proc/version", 4096, true, &text, &length), -EINVAL);
-	assert_int_equal(smallfile_read("none", 8, true, &text, &length), -ENOENT);
+	assert_int_equal(smallfile_read("fifo", 8, SMALLFILE_OWN, &text, &length), -EINVAL);
+	assert_int_equal(smallfile_read("/dev/zero", 8, SMALLFILE_OWN, &text, &length), -EINVAL);
+	assert_int_equal(smallfile_read("/proc/version", 4096, SMALLFILE_OWN, &text, &length),
+			 -EINVAL);
+	assert_int_equal(smallfile_read("none", 8, SMALLFILE_OWN, &text, &length), -ENOENT);
 	need_others();
+	assert_int_equal(chmod("file", 0620), 0);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_SOLE, &text, &length), -EPERM);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_OWN, &text, &length), 0);
+	free(text);
+	assert_int_equal(chmod("file", 0644), 0);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_SOLE, &text, &length), 0);
+	free(text);
 	give("file");
-	assert_int_equal(smallfile_read("file", 8, true, &text, &length), -EPERM);
-	assert_int_equal(smallfile_read("file", 8, false, &text, &length), 0);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_SOLE, &text, &length), -EPERM);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_OWN, &text, &length), -EPERM);
+	assert_int_equal(smallfile_read("file", 8, SMALLFILE_ANY, &text, &length), 0);
 	free(text);
 }
 
