@@ -39,6 +39,7 @@ ROOMS = {
     "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
     # the model, without a screen
     "tui/util": "symbols/base symbols/files",
+    "tui/agent": "tui/util symbols/base",
     "tui/profile": "tui/util bpf/tracker bpf/report unwind symbols/base symbols/code",
     "tui/query": "tui/profile tui/util symbols/base",
     "tui/symbolize": "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler unwind "
@@ -53,13 +54,15 @@ ROOMS = {
     "tui/push": "tui/net tui/export tui/query tui/profile tui/util symbols/base",
     # the screen
     "tui/screen": "tui/util symbols/base",
-    "tui/ui": "tui/screen tui/push tui/session tui/query tui/profile tui/util symbols/base symbols/files",
+    "tui/ui": "tui/screen tui/push tui/session tui/query tui/profile tui/util symbols/base "
+              "symbols/files",
     "tui/views": "tui/ui tui/screen tui/query tui/profile tui/util bpf/report bpf/tracker unwind "
                  "symbols/base symbols/code",
-    "tui/app": "tui/views tui/ui tui/screen tui/push tui/export tui/session tui/query tui/profile tui/util "
-               "bpf/report bpf/tracker bpf/sampler symbols/base",
-    "tui": "tui/app tui/views tui/ui tui/screen tui/push tui/net tui/export tui/collect tui/session tui/symbolize "
-           "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
+    "tui/app": "tui/views tui/ui tui/screen tui/push tui/export tui/session tui/query tui/profile "
+               "tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
+    "tui": "tui/app tui/views tui/ui tui/screen tui/agent tui/push tui/net tui/export tui/collect "
+           "tui/session tui/symbolize tui/query tui/profile tui/util bpf/report bpf/tracker "
+           "bpf/sampler symbols/base",
 }
 # The files of a room that other top folders may use.
 FRONTS = {
@@ -76,6 +79,7 @@ LIBRARY_OWNER = (
     (re.compile(r"^bpf/(?!bpf_helpers|bpf_tracing|bpf_core_read|bpf_endian)\w+\.h$"), "bpf/"),
     (re.compile(r"^curl/\w+\.h$"), "tui/net"),
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
+    (re.compile(r"^microhttpd\.h$"), "tui/agent"),
 )
 # The headers that kernel programs share with user space.
 KERNEL_SIDE = re.compile(r"^(symbols/runtime/\w+_layout|bpf/prog/((runtime_)?layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|lookup|bare|reason))\.h$")
