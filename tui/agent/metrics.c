@@ -53,12 +53,12 @@ static bool ends_in_total(const char *name)
 	return length > 6 && !strcmp(name + length - 6, "_total");
 }
 
-/* Were it begun before, its line would be in the text. */
+/* Were it begun before, its second line would be in the text; no value has a line feed. */
 static bool is_known(struct metrics *m, const char *name)
 {
 	char line[FAMILY_MAX + 16];
 
-	snprintf(line, sizeof(line), "# TYPE %s ", name);
+	snprintf(line, sizeof(line), "\n# TYPE %s ", name);
 	return fflush(m->to) || strstr(m->text, line);
 }
 
