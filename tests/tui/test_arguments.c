@@ -255,11 +255,13 @@ static void test_files_refused(void **state)
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
 	assert_int_equal(merge("", path), -EPERM);
 	assert_non_null(strstr(error, "; the file has to be root's"));
-	/* As Kubernetes mounts a ConfigMap: a link of root's, in a folder that is sticky. */
+	/* A link of root's counts where other users cannot replace it. */
 	assert_int_equal(chown(path, 0, 0), 0);
-	assert_int_equal(chmod(folder, 01777), 0);
 	snprintf(other, sizeof(other), "%s/link.conf", folder);
 	assert_int_equal(symlink("a.conf", other), 0);
+	assert_int_equal(chmod(folder, 0777), 0);
+	assert_int_equal(merge("", other), -EPERM);
+	assert_int_equal(chmod(folder, 01777), 0);
 	assert_int_equal(merge("", other), 0);
 	assert_int_equal(merged.argc, 2);
 	/* Another user's link to it is not followed. */
