@@ -28,7 +28,8 @@
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
 #include "tui/export/batch.h"
-#include "tui/agent.h"
+#include "tui/agent_run.h"
+#include "tui/arguments.h"
 #include "tui/collect/child.h"
 #include "tui/collect/collector.h"
 #include "tui/complain.h"
@@ -59,7 +60,6 @@
 #define EXIT_USAGE     2
 #define EXIT_NOT_FOUND 127 /* the status of shells */
 #define EXIT_NO_RUN    126
-#define PUSH_END_MS    10000 /* for what is still to be sent */
 
 /* --- what needs no sampling ------------------------------------------------------------------ */
 
@@ -281,23 +281,8 @@ static int start_push(struct push **push, struct profile *profile, const struct 
 	return err;
 }
 
-/* Says what was not sent, which is a failure. */
-static int end_push(struct push *push, struct profile *profile, bool batch)
-{
-	uint64_t serial = 0;
-	bool whole;
-
-	if (!push)
-		return 0;
-	while (board_next(profile_board(profile), &serial, &(struct board_message){0}))
-		;
-	whole = push_end(push, batch ? PUSH_END_MS : leave_ms());
-	batch_messages(stderr, profile, &serial);
-	return whole ? 0 : -EIO;
-}
-
 static int run(struct profile *profile, const struct options *options, struct child *command,
-	       struct outfile *file)
+	       struct outfile *file, const struct agent_command *typed)
 {
 	int status = EXIT_FAILURE, err;
 	int signals = options->batch || options->plain ? reports_signals() : -1;
@@ -331,17 +316,19 @@ static int run(struct profile *profile, const struct options *options, struct ch
 		err = collector_start(collector, error, sizeof(error));
 	if (err) {
 		status = not_begun(command, error);
+	} else if (options->agent) {
+		status = agent_run(profile, source, push, options, typed, signals);
+		push = NULL;
 	} else if (options->batch) {
-		status = options->agent ? agent_run(profile, source, push, signals)
-					: reports_run(profile, source, command, push, options, file,
-						      signals);
+		status = reports_run(profile, source, command, push, options, file, signals);
 		file = NULL;
 	} else {
 		status = show(profile, source, push, options, signals);
 		if (source->failed)
 			status = not_begun(command, source->failure);
 	}
-	if (end_push(push, profile, options->batch) && status == EXIT_SUCCESS)
+	if (push && !reports_end_push(push, profile, options->batch ? PUSH_END_MS : leave_ms()) &&
+	    status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && child_status(command) > 0)
@@ -362,7 +349,7 @@ static enum child_streams child_streams(const struct options *options)
 	return options->at_end || options->output ? CHILD_PLAIN : CHILD_ASIDE;
 }
 
-static int sample(struct options *options)
+static int sample(struct options *options, const struct agent_command *typed)
 {
 	char absent[512] = "";
 	struct child *command = NULL;
@@ -401,7 +388,7 @@ static int sample(struct options *options)
 		outfile_abandon(file);
 		status = complain(strerror(-err));
 	} else {
-		status = run(profile, options, command, file);
+		status = run(profile, options, command, file, typed);
 	}
 	child_free(command);
 	profile_free(profile);
@@ -437,7 +424,7 @@ static int compare(const struct options *options)
 	return err && err != -EPIPE ? reports_complain(options, err) : EXIT_SUCCESS;
 }
 
-static int go(struct options *options)
+static int go(struct options *options, const struct agent_command *typed)
 {
 	if (options->check) {
 		int err = check_print(stdout);
@@ -450,7 +437,7 @@ static int go(struct options *options)
 		return name_addresses(options);
 	if (options->diff[0])
 		return compare(options);
-	return sample(options);
+	return sample(options, typed);
 }
 
 /* What is not given is as much as there is room for. */
@@ -470,7 +457,10 @@ static void plan_memory(struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options;
+	const struct agent_command typed = {argc, argv};
+	struct arguments arguments;
+	struct options options = {0};
+	char error[512] = "";
 	int status = EXIT_FAILURE;
 
 #ifdef M_MMAP_THRESHOLD
@@ -484,10 +474,14 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* what is beyond ulimit -f is an error of write(2) */
-	switch (options_parse(argc, argv, &options, stderr)) {
+	if (arguments_merge(argc, argv, NULL, &arguments, error, sizeof(error))) {
+		complain(error);
+		return EXIT_USAGE;
+	}
+	switch (options_parse(arguments.argc, arguments.argv, &options, stderr)) {
 	case OPTIONS_RUN:
 		plan_memory(&options);
-		status = go(&options);
+		status = go(&options, &typed);
 		break;
 	case OPTIONS_HELP:
 		status = print(options_help);
@@ -502,5 +496,6 @@ int main(int argc, char **argv)
 		break;
 	}
 	options_free(&options);
+	arguments_free(&arguments);
 	return status;
 }

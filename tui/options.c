@@ -89,6 +89,10 @@ static const struct option_row table[] = {
 	{0, "spool", "DIR:SIZE", "keep there what the server does not take: /var/spool/x:256M",
 	 .take = options_take_spool},
 	{0, "agent", NULL, "no screen and no reports: only --push", .at = AT(bool, agent)},
+	{0, "config", "FILE", "options of a file (--agent: /etc/stacktop/agent.conf)",
+	 .at = AT(const char *, config)},
+	{0, "listen", "ADDR", "--agent: serve health and metrics there: 9137, 0.0.0.0:9137",
+	 .take = options_take_listen},
 	{0, "memory", "MIB", "budget of unwind tables, 1 to 4096 (default 64)",
 	 .take = options_take_number, .max = 4096, .at = AT(unsigned int, memory)},
 	{0, "debug-memory", "MIB", "budget of debug information, 1 to 65536 (default 256)",
@@ -184,6 +188,8 @@ static enum options_result together(struct parser *parser)
 					     "--push-threads are for --push");
 	if (out->agent && !out->push.url)
 		return options_usage(parser, "--agent only sends profiles: add --push URL");
+	if (out->listen && !out->agent)
+		return options_usage(parser, "--listen is for --agent");
 	if (out->agent && (out->batch || out->plain || out->screenshot || out->replay ||
 			   out->output || out->command))
 		return options_usage(parser, "--agent samples this machine, and only sends that");

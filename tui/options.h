@@ -63,6 +63,8 @@ struct options {
 	bool debuginfod;
 	bool no_inline;
 	struct push_options push; /* url NULL: nothing is sent */
+	const char *config;	  /* a path; NULL: not given. arguments.h has read it */
+	const char *listen;	  /* an address; NULL: none */
 	bool agent;		  /* batch is set, too, and nothing is reported */
 	const char *dump_unwind;  /* a path; NULL: not given */
 	const char *symbolize;	  /* likewise */

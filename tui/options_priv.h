@@ -44,6 +44,7 @@ enum options_result options_take_push(struct parser *parser, const char *text);
 enum options_result options_take_every(struct parser *parser, const char *text);
 enum options_result options_take_service(struct parser *parser, const char *text);
 enum options_result options_take_label(struct parser *parser, const char *text);
+enum options_result options_take_listen(struct parser *parser, const char *text);
 enum options_result options_take_spool(struct parser *parser, const char *text);
 
 #endif

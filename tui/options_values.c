@@ -13,6 +13,7 @@
 
 #include "bpf/sampler/event.h"
 #include "symbols/base/text.h"
+#include "tui/agent/listen.h"
 #include "tui/collect/collector.h"
 #include "tui/options_priv.h"
 #include "tui/screen/keys.h"
@@ -379,4 +380,15 @@ enum options_result options_take_spool(struct parser *parser, const char *text)
 	if (push_spool_parse(text, &parser->out->push))
 		return OPTIONS_RUN;
 	return refuse(parser, text, "is not DIR:SIZE with a size of at least 1M, such as 256M");
+}
+
+enum options_result options_take_listen(struct parser *parser, const char *text)
+{
+	struct sockaddr_storage address;
+	socklen_t length;
+
+	if (!listen_parse(text, &address, &length))
+		return refuse(parser, text, "is not a port, or an address such as 0.0.0.0:9137");
+	parser->out->listen = text;
+	return OPTIONS_RUN;
 }

@@ -20,6 +20,7 @@
 #include "tui/export/batch.h"
 #include "tui/export/export.h"
 #include "tui/options.h"
+#include "tui/profile/board.h"
 #include "tui/profile/profile.h"
 #include "tui/profile/source.h"
 #include "tui/push/push.h"
@@ -39,6 +40,18 @@ int reports_signals(void)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool reports_end_push(struct push *push, struct profile *profile, unsigned int ms)
+{
+	uint64_t serial = 0;
+	bool whole;
+
+	while (board_next(profile_board(profile), &serial, &(struct board_message){0}))
+		;
+	whole = push_end(push, ms);
+	batch_messages(stderr, profile, &serial);
+	return whole;
 }
 
 static uint64_t now_ms(void)

@@ -4,6 +4,8 @@
 
 /* A run without a screen: a report after each refresh, or at the end. Returns are exit statuses. */
 
+#include <stdbool.h>
+
 struct child;
 struct options;
 struct outfile;
@@ -20,6 +22,9 @@ int reports_open(const struct options *options, struct outfile **file);
 int reports_run(struct profile *profile, struct source *source, struct child *command,
 		struct push *push, const struct options *options, struct outfile *file,
 		int signals);
+/* Ends the push within so many ms, and says what comes of it. False: samples were lost. */
+#define PUSH_END_MS 10000
+bool reports_end_push(struct push *push, struct profile *profile, unsigned int ms);
 /* Says that the output of the options failed. */
 int reports_complain(const struct options *options, int err);
 

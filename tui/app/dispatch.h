@@ -20,12 +20,12 @@ struct ui_options {
 	bool by_cpu;
 	bool no_kernel, no_user, no_inline;
 	enum frames_mode frames;
-	bool frames_given;    /* likewise */
-	struct push *push;    /* NULL: none; outlives the screen */
+	bool frames_given;			 /* likewise */
+	struct push *push;			 /* NULL: none; outlives the screen */
 	const struct push_options *push_options; /* for :push; likewise */
-	const char *baseline; /* a session to compare with; NULL: none */
-	bool baseline_first;  /* ui_new waits until it is read */
-	const char *theme;    /* NULL: that of the settings */
+	const char *baseline;			 /* a session to compare with; NULL: none */
+	bool baseline_first;			 /* ui_new waits until it is read */
+	const char *theme;			 /* NULL: that of the settings */
 	enum measure measure;
 	bool ascii, no_color, no_mouse;
 	bool ends; /* after -n, with the command, with the session: also without an end of input */

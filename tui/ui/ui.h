@@ -105,7 +105,7 @@ struct ui {
 	struct push *push;	   /* of --push; NULL: none. Not owned */
 	struct pushing *pushing;   /* of :push; NULL: none. Owned */
 	const struct push_options *push_options; /* of the command line, for :push */
-	uint64_t annotations;	   /* serial number of the last */
+	uint64_t annotations;			 /* serial number of the last */
 
 	/* What was chosen: which samples, of which time, and how they are shown. */
 	struct zoom zoom;
