@@ -258,13 +258,16 @@ static int open_socket(const struct sockaddr_storage *at, socklen_t length)
 
 static unsigned int port_of(int fd)
 {
-	struct sockaddr_storage at = {0};
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} at = {.six = {0}};
 	socklen_t length = sizeof(at);
 
-	if (getsockname(fd, (struct sockaddr *)&at, &length))
+	if (getsockname(fd, &at.any, &length))
 		return 0;
-	return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
-					      : ((struct sockaddr_in *)&at)->sin_port);
+	return ntohs(at.any.sa_family == AF_INET6 ? at.six.sin6_port : at.four.sin_port);
 }
 
 /* Takes the socket. */

@@ -289,7 +289,7 @@ int push_secrets_read(const char *path, char ***list, size_t *count, char *error
 	*list = NULL;
 	*count = 0;
 	if (path)
-		err = smallfile_read(path, SECRETS_MAX, true, &text, &length);
+		err = smallfile_read(path, SECRETS_MAX, SMALLFILE_SOLE, &text, &length);
 	if (err)
 		snprintf(error, size, "%s: %s", path,
 			 err == -EPERM ? "belongs to another user, or others may write to it"
