@@ -55,9 +55,7 @@ CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncurs
 # Optional: without it, machine code is not shown (symbols/insn/disasm.c).
 has_header = $(shell $(CC) -E -include $(1) -x c /dev/null >/dev/null 2>&1 && echo yes)
 CAPSTONE := $(if $(call has_header,capstone/capstone.h),-lcapstone)
-# Optional: without it, --listen is not there (tui/agent/listen.c).
-HTTP    := $(if $(call has_header,microhttpd.h),-lmicrohttpd)
-LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(HTTP) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
+LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
 
 # clang -target bpf does not search the folder in which Debian keeps asm/types.h. Those of another
 # machine must be found before this one's, which /usr/include/asm may lead to.
@@ -159,8 +157,8 @@ $(BUILD)/curl: FORCE
 	@$(call write_if_changed,$(call quoted,$(call has_header,curl/curl.h)))
 $(BUILD)/tui/net/curl.o $(BUILD)/tui/net/http.o: $(BUILD)/curl
 $(BUILD)/microhttpd: FORCE
-	@$(call write_if_changed,$(call quoted,$(HTTP)))
-$(BUILD)/tui/agent/listen.o: $(BUILD)/microhttpd
+	@$(call write_if_changed,$(call quoted,$(call has_header,microhttpd.h)))
+$(BUILD)/tui/agent/listen.o $(BUILD)/tui/agent/microhttpd.o: $(BUILD)/microhttpd
 
 # -MMD does not see what .incbin embeds.
 $(BUILD)/bpf/sampler/objects.o: $(BPF_OBJS)

@@ -39,7 +39,7 @@ build   zstd.h:zstd                        libzstd-dev         libzstd-devel    
 build   lzma.h:lzma                        liblzma-dev         xz-devel               xz           xz-devel              xz-dev
 build   ?capstone/capstone.h:capstone      libcapstone-dev     capstone-devel         capstone     libcapstone-devel     capstone-dev
 build   ?curl/curl.h:-                     libcurl4-openssl-dev libcurl-devel          curl         libcurl-devel         curl-dev
-build   ?microhttpd.h:microhttpd           libmicrohttpd-dev   libmicrohttpd-devel    libmicrohttpd libmicrohttpd-devel  libmicrohttpd-dev
+build   ?microhttpd.h:-                    libmicrohttpd-dev   libmicrohttpd-devel    libmicrohttpd libmicrohttpd-devel  libmicrohttpd-dev
 build   uthash.h:-                         uthash-dev          uthash-devel           uthash       uthash-devel          uthash-dev
 test    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
 test    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev

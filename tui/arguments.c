@@ -36,7 +36,8 @@ struct argument {
 
 static const char *const allowed[] = {
 	/* what is sent, and where to */
-	"push", "push-every", "push-ca", "push-secrets", "push-threads", "service", "label", "spool", "listen",
+	"push", "push-every", "push-ca", "push-secrets", "push-threads", "service", "label",
+	"spool", "listen",
 	/* what is sampled */
 	"pid", "comm", "user", "cgroup", "container", "cpu", "by-cpu", "frequency", "event",
 	"min-block", "delay", "no-kernel", "no-user", "no-inline", "frames",

@@ -25,13 +25,7 @@
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
 #include "tui/agent/metrics.h"
-
-#if __has_include(<microhttpd.h>)
-#include <microhttpd.h>
-#define HAVE_HTTP 1
-#else
-#define HAVE_HTTP 0
-#endif
+#include "tui/agent/microhttpd.h"
 
 __attribute__((format(printf, 3, 4))) static void explain(char *error, size_t size,
 							  const char *format, ...)
@@ -45,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static void explain(char *error, size_t si
 	text_clean(error, size, text, strlen(text));
 }
 
-#if HAVE_HTTP
+#if HAVE_MICROHTTPD
 
 #define CLIENT_MEMORY 8192 /* bytes of each connection: its request and the answer's head */
 #define LOOK_MS	      250  /* how often the ages are looked at */
@@ -91,12 +85,13 @@ static mhd_result answer(struct MHD_Connection *to, unsigned int status, const c
 
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	microhttpd_library()->add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content);
+	microhttpd_library()->add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	result = MHD_queue_response(to, status, response);
-	MHD_destroy_response(response);
+		microhttpd_library()->add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+							  "GET, HEAD");
+	result = microhttpd_library()->queue_response(to, status, response);
+	microhttpd_library()->destroy_response(response);
 	return result;
 }
 
@@ -105,18 +100,18 @@ static mhd_result answer(struct MHD_Connection *to, unsigned int status, const c
 static mhd_result refuse(struct MHD_Connection *to, unsigned int status, const char *text)
 {
 	return answer(to, status, TEXT,
-		      MHD_create_response_from_buffer(strlen(text), (void *)text,
-						      MHD_RESPMEM_PERSISTENT));
+		      microhttpd_library()->create_response_from_buffer(strlen(text), (void *)text,
+									MHD_RESPMEM_PERSISTENT));
 }
 
 static bool has_body(struct MHD_Connection *from)
 {
-	const char *length =
-		MHD_lookup_connection_value(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	const char *length = microhttpd_library()->lookup_connection_value(
+		from, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
 	return (length && strcmp(length, "0") != 0) ||
-	       MHD_lookup_connection_value(from, MHD_HEADER_KIND,
-					   MHD_HTTP_HEADER_TRANSFER_ENCODING);
+	       microhttpd_library()->lookup_connection_value(from, MHD_HEADER_KIND,
+							     MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
 static mhd_result serve(const struct listen *l, struct MHD_Connection *to, const char *path)
@@ -134,7 +129,8 @@ static mhd_result serve(const struct listen *l, struct MHD_Connection *to, const
 		free(text);
 		return refuse(to, MHD_HTTP_INTERNAL_SERVER_ERROR, "there is no answer\n");
 	}
-	response = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+	response = microhttpd_library()->create_response_from_buffer(size, text,
+								     MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		free(text);
 	return answer(to, (unsigned int)status, metrics ? METRICS_CONTENT : TEXT, response);
@@ -161,8 +157,8 @@ static mhd_result on_request(void *arg, struct MHD_Connection *from, const char 
 static void on_connection(void *arg, struct MHD_Connection *connection, void **state,
 			  enum MHD_ConnectionNotificationCode what)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *info = microhttpd_library()->get_connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct listen *l = arg;
 
 	(void)state;
@@ -213,7 +209,8 @@ static int sleep_ms(const struct listen *l)
 	MHD_UNSIGNED_LONG_LONG wanted;
 	const int most = is_any(l) ? LOOK_MS : IDLE_MS;
 
-	if (MHD_get_timeout(l->daemon, &wanted) != MHD_YES || wanted > (unsigned int)most)
+	if (microhttpd_library()->get_timeout(l->daemon, &wanted) != MHD_YES ||
+	    wanted > (unsigned int)most)
 		return most;
 	return (int)wanted;
 }
@@ -230,9 +227,9 @@ static void *run(void *arg)
 		if (fds[0].revents)
 			break;
 		cut_off_old(l);
-		MHD_run(l->daemon);
+		microhttpd_library()->run(l->daemon);
 	}
-	MHD_stop_daemon(l->daemon);
+	microhttpd_library()->stop_daemon(l->daemon);
 	return NULL;
 }
 
@@ -276,7 +273,7 @@ static int start_daemon(struct listen *l, int fd)
 	const union MHD_DaemonInfo *info;
 
 	l->port = port_of(fd);
-	l->daemon = MHD_start_daemon(
+	l->daemon = microhttpd_library()->start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, on_request, l, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)LISTEN_CLIENTS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY,
@@ -284,7 +281,7 @@ static int start_daemon(struct listen *l, int fd)
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_END);
 	if (!l->daemon) /* it has closed the socket */
 		return -ENOMEM;
-	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	info = microhttpd_library()->get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	l->events = info ? info->listen_fd : -1;
 	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return l->wake < 0 ? -errno : l->events < 0 ? -ENOTSUP : 0;
@@ -305,7 +302,7 @@ static int start(struct listen *l, const char *address)
 	if (!err)
 		err = thread_start(&l->thread, run, l);
 	if (err && l->daemon)
-		MHD_stop_daemon(l->daemon);
+		microhttpd_library()->stop_daemon(l->daemon);
 	if (err && l->wake >= 0)
 		close(l->wake);
 	return err;
@@ -319,6 +316,13 @@ int listen_start(struct listen **out, const char *address, listen_fn fn, void *a
 
 	*error = '\0';
 	*out = NULL;
+	if (!microhttpd_library()) {
+		free(l);
+		explain(error, size,
+			"libmicrohttpd.so.12 is missing: install libmicrohttpd12 (Debian; "
+			"elsewhere libmicrohttpd)");
+		return -ENOTSUP;
+	}
 	if (l) {
 		l->fn = fn;
 		l->arg = arg;
