@@ -13,7 +13,10 @@
 #define STACKTOP_VERSION "0.1"
 #endif
 
-#define LONG 256 /* for getopt_long: the row of a long option + this */
+#define FREQUENCY	99 /* Hz */
+#define AGENT_FREQUENCY 19
+#define AGENT_MEMORY	16  /* MiB */
+#define LONG		256 /* for getopt_long: the row of a long option + this */
 
 /* --- the table ------------------------------------------------------------------------------- */
 
@@ -176,6 +179,21 @@ static enum options_result wrong(struct parser *parser, int letter, char **argv)
 	return options_usage(parser, "there is no option `%.*s', or it is not unique", SHOWN, last);
 }
 
+/* It runs for months beside others: what is not given is what costs least. */
+static void suit_agent(struct options *out)
+{
+	out->batch = true;
+	/* A slice is an interval. */
+	if (!out->delay_given)
+		out->delay = out->push.every;
+	if (!out->frequency)
+		out->frequency = AGENT_FREQUENCY;
+	if (!out->memory)
+		out->memory = AGENT_MEMORY;
+	if (!out->debug_memory)
+		out->debug_memory = AGENT_MEMORY;
+}
+
 /* What each option allows for itself, but not together. */
 static enum options_result together(struct parser *parser)
 {
@@ -225,11 +243,10 @@ static enum options_result together(struct parser *parser)
 	out->push.frames = out->frames;
 	out->push.cpu = out->measure != MEASURE_OFF;
 	out->push.off = out->measure != MEASURE_CPU;
-	/* An agent has no one who looks: a slice is an interval, which costs least. */
-	if (out->agent && !out->delay_given)
-		out->delay = out->push.every;
 	if (out->agent)
-		out->batch = true;
+		suit_agent(out);
+	if (!out->frequency)
+		out->frequency = FREQUENCY;
 	out->at_end = out->batch && out->command && !out->delay_given && !out->iterations;
 	if (!out->replay && (out->from.given || out->to.given || out->speed != 1))
 		return options_usage(parser, "--from, --to and --speed are for --replay");
@@ -252,8 +269,7 @@ enum options_result options_parse(int argc, char **argv, struct options *out, FI
 	enum options_result result = OPTIONS_RUN;
 	int letter;
 
-	*out = (struct options){.frequency = 99,
-				.delay = 1,
+	*out = (struct options){.delay = 1,
 				.speed = 1,
 				.min_block = 1,
 				.push = {.every = PUSH_EVERY, .service = "{comm}"}};
