@@ -45,7 +45,8 @@ ROOMS = {
     "tui/symbolize": "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler unwind "
                      "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf "
                      "symbols/runtime",
-    "tui/session": "tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
+    "tui/import": "tui/profile tui/util symbols/base",
+    "tui/session": "tui/import tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
     "tui/collect": "tui/symbolize tui/session tui/query tui/profile tui/util bpf/report bpf/tracker "
                    "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code "
                    "symbols/insn",
@@ -61,8 +62,8 @@ ROOMS = {
     "tui/app": "tui/views tui/ui tui/screen tui/push tui/export tui/session tui/query tui/profile "
                "tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
     "tui": "tui/app tui/views tui/ui tui/screen tui/agent tui/push tui/net tui/export tui/collect "
-           "tui/session tui/symbolize tui/query tui/profile tui/util bpf/report bpf/tracker "
-           "bpf/sampler symbols/base",
+           "tui/session tui/import tui/symbolize tui/query tui/profile tui/util bpf/report "
+           "bpf/tracker bpf/sampler symbols/base",
 }
 # The files of a room that other top folders may use.
 FRONTS = {

@@ -21,8 +21,8 @@
 #include "tui/export/export_priv.h"
 #include "tui/export/flametree.h"
 #include "tui/options.h"
+#include "tui/import/import.h"
 #include "tui/session/player.h"
-#include "tui/session/session.h"
 #include "tui/util/share.h"
 
 #define NOW	    0
@@ -30,94 +30,31 @@
 #define FUNCS_SHOWN 40
 #define PROCS_SHOWN 20
 #define CELLS_MAX   50000
-#define LINE_ROOM   (1 << 20)
 
 struct diff {
 	const struct options *options;
 	struct flametree tree;
-	struct batch_event event[2]; /* of sessions */
+	struct batch_event event[2];
 	enum export_unit unit[2];
 	char *error;
 	size_t size;
 };
 
-/* --- folded stacks --------------------------------------------------------------------------- */
+/* --- both sides ------------------------------------------------------------------------------ */
 
-/* The count that the line ends in, which is cut off. */
-static bool take_count(char *line, size_t length, uint64_t *count)
+/* What only counts samples (folded stacks) may have counted anything: -e says what. */
+static bool is_plain(struct profile *p)
 {
-	char *blank, *end;
+	struct profile_health health;
 
-	while (length && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-		line[--length] = '\0';
-	blank = strrchr(line, ' ');
-	if (!blank || blank == line || blank[1] < '0' || blank[1] > '9')
-		return false;
-	errno = 0;
-	*count = strtoull(blank + 1, &end, 10);
-	*blank = '\0';
-	return !errno && !*end && *count < (uint64_t)1 << 48;
+	profile_lock(p);
+	query_health(p, &health);
+	profile_unlock(p);
+	return !health.waits && !strcmp(health.event, IMPORT_SAMPLES);
 }
 
-static int add_line(struct diff *d, int side, char *line, uint64_t count)
-{
-	char *save = NULL, clean[EXPORT_NAME_MAX];
-	int64_t node = 0;
-
-	for (char *frame = strtok_r(line, ";", &save); frame && node >= 0;
-	     frame = strtok_r(NULL, ";", &save)) {
-		int64_t id;
-
-		text_clean(clean, sizeof(clean), frame, strlen(frame));
-		id = flametree_frame(&d->tree, node ? ROLE_FLAME_1 : ROLE_HEADER, clean, "");
-		node = id < 0 ? id : flametree_child(&d->tree, (uint32_t)node, (uint32_t)id);
-	}
-	if (node < 0)
-		return (int)node;
-	flametree_count(&d->tree, (uint32_t)node, side, count);
-	return 0;
-}
-
-static int read_folded(struct diff *d, int side, const char *path, FILE *file)
-{
-	char *line = malloc(LINE_ROOM);
-	size_t number = 0;
-	int err = line ? 0 : -ENOMEM;
-
-	while (!err && fgets(line, LINE_ROOM, file)) {
-		size_t length = strlen(line);
-		uint64_t count;
-
-		number++;
-		if (!strcmp(line, "\n"))
-			continue;
-		if (number == 1 && !strcmp(line, SESSION_MAGIC)) {
-			snprintf(d->error, d->size,
-				 "%s: a session is read from a file, not from a pipe", path);
-			err = -ESPIPE;
-			break;
-		}
-		/* What has no end is too long, or has a zero byte in it. */
-		if (((!length || line[length - 1] != '\n') && !feof(file)) ||
-		    !take_count(line, length, &count)) {
-			snprintf(d->error, d->size,
-				 "%s: line %zu is not a folded stack: frames and a count", path,
-				 number);
-			err = -EINVAL;
-		} else {
-			err = add_line(d, side, line, count);
-		}
-	}
-	if (!err && ferror(file))
-		err = -EIO;
-	free(line);
-	return err;
-}
-
-/* --- sessions -------------------------------------------------------------------------------- */
-
-static int take_slices(struct source *source, struct profile *p, const char *path,
-		       const struct query *q, struct batch_event *event, struct export_model *c)
+static int take_slices(struct source *source, struct profile *p, const char *path, struct query *q,
+		       struct batch_event *event, struct export_model *c)
 {
 	struct pollfd fd = {.fd = source->event, .events = POLLIN};
 	uint64_t seen = 0, slices, n;
@@ -134,6 +71,8 @@ static int take_slices(struct source *source, struct profile *p, const char *pat
 		if (slices == seen)
 			continue;
 		batch_event(stderr, path, p, event);
+		if (is_plain(p))
+			q->measure = MEASURE_CPU;
 		profile_lock(p);
 		err = export_model_add(c, p, q);
 		profile_unlock(p);
@@ -143,7 +82,7 @@ static int take_slices(struct source *source, struct profile *p, const char *pat
 	return err;
 }
 
-static int read_session(struct diff *d, int side, const char *path)
+static int read_side(struct diff *d, int side, const char *path)
 {
 	struct player_options options = options_player(d->options);
 	struct query q = options_query(d->options);
@@ -161,42 +100,15 @@ static int read_session(struct diff *d, int side, const char *path)
 		err = take_slices(source, p, path, &q, &d->event[side], &capture);
 	if (!err)
 		err = export_svg_samples(&d->tree, &capture, side, true);
-	d->unit[side] = export_model_unit(&capture);
+	d->unit[side] = d->options->measure != MEASURE_CPU ? EXPORT_TIME
+							   : export_model_unit(&capture);
 	source_free(source);
 	export_model_free(&capture);
 	profile_free(p);
-	return err;
-}
-
-/* False for a pipe, which cannot be rewound. */
-static bool is_session(FILE *file)
-{
-	char magic[SESSION_MAGIC_SIZE] = "";
-	size_t n;
-
-	if (fseek(file, 0, SEEK_SET))
-		return false;
-	n = fread(magic, 1, sizeof(magic), file);
-	rewind(file);
-	return n == sizeof(magic) && !memcmp(magic, SESSION_MAGIC, sizeof(magic));
-}
-
-static int read_side(struct diff *d, int side, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	int err;
-
-	if (!file)
-		err = -errno;
-	else if (is_session(file))
-		err = read_session(d, side, path);
-	else
-		err = read_folded(d, side, path, file);
-	/* As -e says that such lines are. */
-	if (d->options->measure != MEASURE_CPU)
-		d->unit[side] = EXPORT_TIME;
-	if (file)
-		fclose(file);
+	if (err == -ENOMSG) { /* an empty file has no samples */
+		*d->error = '\0';
+		err = 0;
+	}
 	if (err && !*d->error)
 		snprintf(d->error, d->size, "%s: %s", path, strerror(-err));
 	return err;
@@ -374,6 +286,9 @@ static void warn_events(FILE *to, const struct diff *d)
 	char a[256], b[256], of_a[64], of_b[64];
 
 	if (!*before || !*now || strcmp(before, now) == 0)
+		return;
+	/* Files of folded stacks and the like do not say of what their samples are. */
+	if (strcmp(before, IMPORT_SAMPLES) == 0 || strcmp(now, IMPORT_SAMPLES) == 0)
 		return;
 	text_clean(a, sizeof(a), d->options->diff[0], strlen(d->options->diff[0]));
 	text_clean(b, sizeof(b), d->options->diff[1], strlen(d->options->diff[1]));

@@ -21,6 +21,7 @@
 
 #include "symbols/base/grow.h"
 #include "tui/session/session.h"
+#include "tui/session/session_import.h"
 #include "tui/util/bytes.h"
 
 struct session_place { /* of a slice */
@@ -110,22 +111,23 @@ static int chunk_unpack(struct session *s, const struct session_chunk *head, str
 	return 0;
 }
 
-static int open_regular(const char *path)
+/* Pipes are read by the import. The open does not wait for a writer. */
+static int open_path(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	int err = 0;
 
-	if (fd < 0)
-		return -errno;
+	return fd < 0 ? -errno : fd;
+}
+
+static int check_kind(int fd)
+{
+	struct stat st;
+
 	if (fstat(fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+		return -errno;
+	return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ? 0
+	       : S_ISDIR(st.st_mode)			   ? -EISDIR
+							   : -ESPIPE;
 }
 
 static int check_magic(const struct session *s)
@@ -141,18 +143,31 @@ static int check_magic(const struct session *s)
 	return memcmp(magic, SESSION_MAGIC, sizeof(magic) - 2) ? -EINVAL : -EPROTONOSUPPORT;
 }
 
-/*
- * A regular file that begins as a session does. -EINVAL: it does not; -EPROTONOSUPPORT: it is of
- * another version; -EISDIR, -ESPIPE; -errno of the open.
- */
-static int open_file(struct session *s, const char *path)
+/* What is no session becomes one that has the same samples. */
+static int import_it(struct session *s, const char *name, char *error, size_t size)
 {
-	int err;
+	int made, err = session_import(s->fd, name, &made, error, size);
 
-	s->fd = open_regular(path);
-	if (s->fd < 0)
-		return s->fd;
-	err = check_magic(s);
+	if (err)
+		return err;
+	close(s->fd);
+	s->fd = made;
+	return check_magic(s);
+}
+
+/*
+ * -EPROTONOSUPPORT: a session of another version; -EISDIR; -ESPIPE: neither a regular file nor a
+ * pipe; else what the import says.
+ */
+static int open_fd(struct session *s, const char *name, char *error, size_t size)
+{
+	int err = check_kind(s->fd);
+
+	if (!err)
+		err = check_magic(s);
+	/* A pipe has no place 0. */
+	if (err == -EINVAL || (err == -ESPIPE && !check_kind(s->fd)))
+		err = import_it(s, name, error, size);
 	if (err)
 		return err;
 	s->zstd = ZSTD_createDCtx();
@@ -405,9 +420,8 @@ static int scan(struct session *s)
 
 static const char *why(int err)
 {
-	return err == -EINVAL		 ? "is not a stacktop session"
-	       : err == -EPROTONOSUPPORT ? "is a session of another stacktop version"
-	       : err == -ESPIPE		 ? "is not a regular file"
+	return err == -EPROTONOSUPPORT ? "is a session of another stacktop version"
+	       : err == -ESPIPE		 ? "is not a regular file or a pipe"
 	       : err == -ENODATA	 ? "has no complete slice"
 	       : err == -EBADMSG	 ? "is damaged before its first slice"
 					 : strerror(-err);
@@ -422,30 +436,51 @@ static const char *flaw_of(int err)
 				 : strerror(-err);
 }
 
-int session_open(const char *path, struct session **out, char *error, size_t size)
+static int open_all(struct session *s, const char *name, char *error, size_t size)
+{
+	int err;
+
+	s->names = session_names_new();
+	err = s->names ? open_fd(s, name, error, size) : -ENOMEM;
+	if (err)
+		return err;
+	err = scan(s);
+	s->flaw = flaw_of(err);
+	return s->nslices ? 0 : err ? err : -ENODATA;
+}
+
+int session_open_fd(int fd, const char *name, struct session **out, char *error, size_t size)
 {
 	struct session *s = calloc(1, sizeof(*s));
-	int err = -ENOMEM;
+	int err = s ? 0 : -ENOMEM;
 
 	*out = NULL;
-	if (s) {
-		s->fd = -1;
-		s->names = session_names_new();
-	}
-	if (s && s->names)
-		err = open_file(s, path);
-	if (!err) {
-		err = scan(s);
-		s->flaw = flaw_of(err);
-		err = s->nslices ? 0 : err ? err : -ENODATA;
+	*error = '\0';
+	if (!s) {
+		close(fd);
+	} else {
+		s->fd = fd;
+		err = open_all(s, name, error, size);
 	}
 	if (err) {
-		snprintf(error, size, "%s: %s", path, why(err));
+		if (!*error)
+			snprintf(error, size, "%s: %s", name, why(err));
 		session_free(s);
 		return err;
 	}
 	*out = s;
 	return 0;
+}
+
+int session_open(const char *path, struct session **out, char *error, size_t size)
+{
+	int fd = open_path(path);
+
+	*out = NULL;
+	if (fd >= 0)
+		return session_open_fd(fd, path, out, error, size);
+	snprintf(error, size, "%s: %s", path, strerror(-fd));
+	return fd;
 }
 
 void session_free(struct session *s)

@@ -62,10 +62,16 @@ struct session_info {
 };
 
 /*
- * A session that was cut off or damaged ends with the last whole slice before. error says what is
- * wrong: it is not a session, or a newer one.
+ * A session that was cut off or damaged ends with the last whole slice before. A file of another
+ * profiler is imported (session_import.h), also from a pipe, for whose end this waits. error says
+ * what is wrong, after the path. -EPROTONOSUPPORT: a session of another version; -ENOMSG: an empty
+ * file; -ESPIPE: it cannot be read from a pipe; -EISDIR, -ENODATA, -EBADMSG, -EINVAL, -EFBIG,
+ * -ENOMEM, or -errno of the open.
  */
 int session_open(const char *path, struct session **out, char *error, size_t size);
+/* The same for an open file, of that name in messages: closed by session_free, or at once on
+ * failure. A regular file is read from its begin, wherever its offset is. */
+int session_open_fd(int fd, const char *name, struct session **out, char *error, size_t size);
 void session_free(struct session *s);
 
 const struct session_info *session_info(const struct session *s);

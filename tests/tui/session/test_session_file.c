@@ -219,8 +219,9 @@ static void keeps_other_files(void **state)
 	unlink(other);
 	assert_int_equal(mkfifo(other, 0600), 0);
 	assert_int_equal(writer_error(other), -EEXIST);
+	/* A pipe could bring a file of another profiler, but this one has no other end. */
 	assert_int_equal(session_open(other, &(struct session *){NULL}, error, sizeof(error)),
-			 -ESPIPE);
+			 -ENOMSG);
 	unlink(other);
 	assert_int_equal(writer_error("/nowhere/session"), -ENOENT);
 	assert_int_equal(writer_error(folder), -EISDIR);
