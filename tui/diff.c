@@ -100,8 +100,8 @@ static int read_side(struct diff *d, int side, const char *path)
 		err = take_slices(source, p, path, &q, &d->event[side], &capture);
 	if (!err)
 		err = export_svg_samples(&d->tree, &capture, side, true);
-	d->unit[side] = d->options->measure != MEASURE_CPU ? EXPORT_TIME
-							   : export_model_unit(&capture);
+	d->unit[side] =
+		d->options->measure != MEASURE_CPU ? EXPORT_TIME : export_model_unit(&capture);
 	source_free(source);
 	export_model_free(&capture);
 	profile_free(p);

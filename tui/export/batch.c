@@ -93,17 +93,28 @@ static void write_waits(FILE *to, const struct profile_health *health)
 		health->wait_thinned, health->wait_untaken, health->wait_lost, health->wait_missed);
 }
 
+/* In a file of another profiler a PID may be missing. */
+static const char *pid_text(const struct profile_proc *proc, char to[16])
+{
+	if (proc->pid >= PROFILE_NO_PID)
+		return "-";
+	snprintf(to, 16, "%d", (int)proc->pid);
+	return to;
+}
+
 static void write_head(FILE *to, const struct profile_health *health)
 {
 	double seconds = (double)health->elapsed / 1e9;
-	char when[32] = "", event[sizeof(health->event)];
+	char when[32] = "", rate[24] = "", event[sizeof(health->event)];
 	time_t now = health->clock ? (time_t)(health->clock / 1000000000u) : time(NULL);
 	struct tm tm;
 
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(to, "stacktop  %s  %.2f s of %s at %u Hz on %u CPU%s\n", when, seconds,
-		clean(event, sizeof(event), health->event), health->frequency, health->ncpus,
+	if (health->frequency)
+		snprintf(rate, sizeof(rate), " at %u Hz", health->frequency);
+	fprintf(to, "stacktop  %s  %.2f s of %s%s on %u CPU%s\n", when, seconds,
+		clean(event, sizeof(event), health->event), rate, health->ncpus,
 		health->ncpus == 1 ? "" : "s");
 	fprintf(to, "%" PRIu64 " samples (%" PRIu64 " in user mode, %" PRIu64 " in the kernel), ",
 		health->samples, health->user_samples, health->kernel_samples);
@@ -188,7 +199,7 @@ static const char *span_text(uint64_t us, char *to, size_t size)
 static int write_times(FILE *to, const struct profile *p, const struct query *q,
 		       const struct proc_row *rows, size_t count)
 {
-	char command[256], all[24];
+	char command[256], all[24], pid[16];
 	struct time_row *times;
 	size_t ntimes;
 	int err = query_times(p, q, &times, &ntimes);
@@ -201,7 +212,7 @@ static int write_times(FILE *to, const struct profile *p, const struct query *q,
 		const struct profile_proc *proc = query_proc(p, rows[i].proc);
 		const struct time_row *row = time_row_find(times, ntimes, rows[i].proc, 0);
 
-		fprintf(to, "%8d %10s  %s%s\n%21s", (int)proc->pid,
+		fprintf(to, "%8s %10s  %s%s\n%21s", pid_text(proc, pid),
 			row ? span_text(row->all, all, sizeof(all)) : "-",
 			clean(command, sizeof(command), proc->cmdline),
 			proc->exited ? " (exited)" : "", "");
@@ -222,7 +233,7 @@ static int write_times(FILE *to, const struct profile *p, const struct query *q,
 static void write_procs(FILE *to, const struct profile *p, const struct profile_health *health,
 			const struct proc_row *rows, size_t count)
 {
-	char user[32], command[256];
+	char user[32], command[256], pid[16];
 
 	fprintf(to, "\n%8s %-12s %6s %8s %8s %10s  %s\n", "PID", "USER",
 		profile_is_time(health) ? "CPU%" : "SMP%",
@@ -235,7 +246,7 @@ static void write_procs(FILE *to, const struct profile *p, const struct profile_
 		if (rows[i].walks)
 			snprintf(complete, sizeof(complete), "%.1f",
 				 percent_of(rows[i].complete, rows[i].walks));
-		fprintf(to, "%8d %-12s %6.1f %8" PRIu64 " %8.1f %10s  %s%s\n", (int)proc->pid,
+		fprintf(to, "%8s %-12s %6.1f %8" PRIu64 " %8.1f %10s  %s%s\n", pid_text(proc, pid),
 			*proc->user ? clean(user, sizeof(user), proc->user) : "-",
 			rows[i].cpu_percent, rows[i].samples,
 			percent_of(rows[i].kernel_samples, rows[i].samples), complete,
@@ -252,7 +263,7 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 		       const struct proc_row *row)
 {
 	const struct profile_proc *proc = query_proc(p, row->proc);
-	char comm[32], name[512], module[128], amount[48];
+	char comm[32], name[512], module[128], amount[48], pid[16];
 	struct profile_health health;
 	struct query one = *q;
 	struct func_row *rows;
@@ -267,11 +278,11 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 		return err;
 	qsort_r(rows, count, sizeof(*rows), by_self, (void *)p);
 	if (q->measure == MEASURE_CPU)
-		fprintf(to, "\nHottest functions of %s, PID %d (%% of its %s)\n",
-			clean(comm, sizeof(comm), proc->comm), (int)proc->pid, amount);
+		fprintf(to, "\nHottest functions of %s, PID %s (%% of its %s)\n",
+			clean(comm, sizeof(comm), proc->comm), pid_text(proc, pid), amount);
 	else
-		fprintf(to, "\nWhere %s, PID %d, %s (%% of its %s)\n",
-			clean(comm, sizeof(comm), proc->comm), (int)proc->pid,
+		fprintf(to, "\nWhere %s, PID %s, %s (%% of its %s)\n",
+			clean(comm, sizeof(comm), proc->comm), pid_text(proc, pid),
 			q->measure == MEASURE_OFF ? "waits" : "is", amount);
 	fprintf(to, "%8s %8s  %-20s  %s\n", "SELF%", "TOTAL%", "MODULE", "FUNCTION");
 	for (size_t i = 0;
@@ -357,7 +368,7 @@ static size_t ended_merge(struct batch_ended *list, size_t count)
 
 static int write_reasons(FILE *to, const struct profile *p, const struct query *q)
 {
-	char comm[32], name[256], amount[24];
+	char comm[32], name[256], amount[24], pid[16];
 	struct batch_ended *list = NULL;
 	size_t count;
 	int err = ended_read(p, q, &list, &count);
@@ -375,7 +386,7 @@ static int write_reasons(FILE *to, const struct profile *p, const struct query *
 			snprintf(amount, sizeof(amount), "%" PRIu64, list[i].samples);
 		else
 			units_time(list[i].samples, amount, sizeof(amount));
-		fprintf(to, "%8s %8d %-16s %s\n", amount, (int)proc->pid,
+		fprintf(to, "%8s %8s %-16s %s\n", amount, pid_text(proc, pid),
 			clean(comm, sizeof(comm), proc->comm),
 			clean(name, sizeof(name), query_func(p, list[i].func)->name));
 	}

@@ -22,7 +22,6 @@
 #define FRAMES_MAX    ((size_t)16 << 20) /* of the new samples of a slice */
 #define PROCS_MAX     1000000u
 #define NS_PER_CELL   5000u /* a session's slice has at most one cell for so many ns */
-#define NO_PID	      ((pid_t)4194304) /* PID_MAX_LIMIT of Linux: no process has this or more */
 #define SUM_MAX	      ((uint64_t)1 << 50)
 #define COUNT_MAX     ((uint64_t)1 << 48)
 #define FIRST_TIME_NS 1000000000ull
@@ -103,12 +102,11 @@ static void proc_info(const struct import_builder *b, const struct import_proc *
 		      const struct import_proc_key *key, struct profile_proc *out)
 {
 	*out = (struct profile_proc){.image = b->nprocs + 1, .nthreads = 1};
-	out->pid = key->pid >= 0 ? (pid_t)key->pid : NO_PID + (pid_t)b->nprocs;
+	out->pid = key->pid >= 0 ? (pid_t)key->pid : PROFILE_NO_PID + (pid_t)b->nprocs;
 	memcpy(out->comm, key->comm, sizeof(out->comm));
 	text_clean(out->user, sizeof(out->user), proc->user.at, proc->user.length);
 	text_clean(out->group, sizeof(out->group), proc->group.at, proc->group.length);
-	if (!text_clean(out->cmdline, sizeof(out->cmdline), proc->command.at,
-			proc->command.length))
+	if (!text_clean(out->cmdline, sizeof(out->cmdline), proc->command.at, proc->command.length))
 		snprintf(out->cmdline, sizeof(out->cmdline), "[%s]", out->comm);
 }
 
@@ -155,9 +153,8 @@ int import_thread(struct import_builder *b, uint32_t proc, uint32_t tid, struct 
 
 	if (!text_clean(comm, sizeof(comm), name.at, name.length))
 		return 0;
-	return strcmp(query_thread(b->p, proc, tid), comm)
-		       ? profile_thread(b->p, proc, tid, comm)
-		       : 0;
+	return strcmp(query_thread(b->p, proc, tid), comm) ? profile_thread(b->p, proc, tid, comm)
+							   : 0;
 }
 
 /* --- frames ---------------------------------------------------------------------------------- */
@@ -184,8 +181,8 @@ static bool take_cause(struct import_builder *b, struct import_text name)
 {
 	char cause[16];
 
-	if (!b->event.waits || name.length < 3 || name.length >= sizeof(cause) ||
-	    *name.at != '[' || name.at[name.length - 1] != ']')
+	if (!b->event.waits || name.length < 3 || name.length >= sizeof(cause) || *name.at != '[' ||
+	    name.at[name.length - 1] != ']')
 		return false;
 	memcpy(cause, name.at + 1, name.length - 2);
 	cause[name.length - 2] = '\0';
@@ -274,8 +271,8 @@ static void put_stacks(struct import_builder *b, uint32_t ustack, uint32_t kstac
 		profile_stack_put(b->p, kstack);
 }
 
-static struct profile_cell *find_cell(const struct import_builder *b, const struct import_cell_key *key,
-				      uint32_t hash)
+static struct profile_cell *find_cell(const struct import_builder *b,
+				      const struct import_cell_key *key, uint32_t hash)
 {
 	uint32_t at = hash, id;
 
@@ -374,8 +371,8 @@ static int split_cells(struct import_builder *b)
 		while (b->cells[i].count > UINT32_MAX) {
 			struct profile_cell part = b->cells[i];
 
-			part.weight = (uint64_t)((double)part.weight * UINT32_MAX /
-						 (double)part.count);
+			part.weight =
+				(uint64_t)((double)part.weight * UINT32_MAX / (double)part.count);
 			part.count = UINT32_MAX;
 			if (GROW(b->cells, b->ncells, b->cells_room, SIZE_MAX))
 				return -ENOMEM;

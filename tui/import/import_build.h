@@ -35,7 +35,7 @@ struct import_proc {
 struct import_frame {
 	struct import_text name, module; /* module: of a file its path */
 	bool inlined;			 /* into the frame before */
-	bool marked; /* the name alone tells the kind: "_[k]" behind it, say */
+	bool marked;			 /* the name alone tells the kind: "_[k]" behind it, say */
 };
 
 /* What a frame was found to be, kept by the caller for equal frames. Zeroed: nothing. */

@@ -96,8 +96,7 @@ static int feed_line(struct folded_input *in, struct import_text frames, uint64_
 		err = import_frame(in->b, &frame, NULL, NULL);
 	if (err)
 		return err;
-	return import_sample(in->b,
-			     &(struct import_sample){.proc = (uint32_t)id, .count = count});
+	return import_sample(in->b, &(struct import_sample){.proc = (uint32_t)id, .count = count});
 }
 
 static int feed_lines(struct folded_input *in, struct import_text text)

@@ -99,6 +99,8 @@ static enum func_kind language_of(struct import_text file)
 		       {".pm", FUNC_PERL},   {".rb", FUNC_RUBY}, {".js", FUNC_JS},
 		       {".mjs", FUNC_JS},    {".cjs", FUNC_JS},	 {".java", FUNC_JAVA}};
 
+	if (begins(file, "<frozen ")) /* modules that are part of Python itself */
+		return FUNC_PYTHON;
 	for (size_t i = 0; i < sizeof(ends_in) / sizeof(*ends_in); i++)
 		if (ends(file, ends_in[i].end))
 			return ends_in[i].kind;
@@ -140,12 +142,11 @@ static enum func_kind take_mark(char *name)
 	static const struct {
 		const char *mark;
 		enum func_kind kind;
-	} marks[] = {
-		{"_[k]", FUNC_KERNEL},
-		{"_[i]", FUNC_INLINE},
-		{"_[j]", FUNC_JIT},
+	} marks[] = {{"_[k]", FUNC_KERNEL},
+		     {"_[i]", FUNC_INLINE},
+		     {"_[j]", FUNC_JIT},
 #define LANGUAGE_MARK(id, mark, name) {"_[" mark "]", id},
-		LANGUAGES(LANGUAGE_MARK)
+		     LANGUAGES(LANGUAGE_MARK)
 #undef LANGUAGE_MARK
 	};
 	size_t length = strlen(name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * perf.data holds addresses, whose names only perf can find, with the files and build-ids that it
- * knows: `perf script` reads it. Inlined calls are left out (--no-inline), for which perf 6.1 starts
- * an addr2line and waits for it at each address.
+ * knows: `perf script` reads it. Inlined calls are left out (--no-inline), for which perf 6.1
+ * starts an addr2line and waits for it at each address.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,9 +51,8 @@ static int usual_signals(posix_spawnattr_t *attr)
 
 static int start(struct perf_child *child, int fd, int out, int err)
 {
-	static const char *const args[] = {"perf", "script", "-f",	  "--no-inline",
-					   "-F",   "+pid",   "-i",	  "/dev/fd/3",
-					   NULL};
+	static const char *const args[] = {"perf", "script", "-f",	  "--no-inline", "-F",
+					   "+pid", "-i",     "/dev/fd/3", NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	int failed = posix_spawn_file_actions_init(&actions);

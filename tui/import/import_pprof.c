@@ -13,8 +13,8 @@
 #include "tui/import/pprof_value.h"
 #include "tui/profile/profile.h"
 
-#define NS_PER_SEC   1000000000ull
-#define BUILDS_MAX   4096u
+#define NS_PER_SEC    1000000000ull
+#define BUILDS_MAX    4096u
 #define ROUNDED_COUNT ((uint64_t)1 << 40)
 /* Of all samples: a few bytes name a location with thousands of inlined calls. */
 #define FRAMES_ALL_MAX ((uint64_t)1 << 29)
@@ -95,10 +95,10 @@ static void take_label(const struct pprof *p, struct pprof_labels *to, uint64_t 
 		const char *key;
 		struct import_text *text;
 	} texts[] = {
-		{"comm", &to->proc.comm},	{"process_name", &to->proc.comm},
-		{"user", &to->proc.user},	{"command", &to->proc.command},
-		{"cgroup", &to->proc.group},	{"container", &to->proc.group},
-		{"thread_comm", &to->thread},	{"thread_name", &to->thread},
+		{"comm", &to->proc.comm},     {"process_name", &to->proc.comm},
+		{"user", &to->proc.user},     {"command", &to->proc.command},
+		{"cgroup", &to->proc.group},  {"container", &to->proc.group},
+		{"thread_comm", &to->thread}, {"thread_name", &to->thread},
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
@@ -225,11 +225,13 @@ static void find_hottest(struct pprof *p)
 
 /* --- the second time ------------------------------------------------------------------------- */
 
-/* A source file takes the place of a mapping in interpreted languages, as in stacktop's own files. */
+/* A source file takes the place of a mapping in interpreted languages, as in stacktop's own files.
+ */
 static struct import_text module_of(const struct pprof *p, const struct pprof_location *at,
 				    const struct pprof_func *func)
 {
-	struct import_text source = func ? pprof_string(p, func->file) : (struct import_text){"", 0};
+	struct import_text source =
+		func ? pprof_string(p, func->file) : (struct import_text){"", 0};
 
 	if (import_is_source(source))
 		return source;
@@ -250,8 +252,7 @@ static int name_line(struct pprof_input *in, int64_t id, const struct pprof_func
 static int feed_line(struct pprof_input *in, const struct pprof_location *at, uint32_t n)
 {
 	struct pprof_line *line = &in->p.lines[at->first + n];
-	const struct pprof_func *func =
-		line->func == PPROF_NONE ? NULL : &in->p.funcs[line->func];
+	const struct pprof_func *func = line->func == PPROF_NONE ? NULL : &in->p.funcs[line->func];
 	struct import_frame frame = {.inlined = n + 1 < at->nlines,
 				     .module = module_of(&in->p, at, func)};
 	int64_t id;
@@ -285,8 +286,7 @@ static int feed_proc(struct pprof_input *in, struct import_sample *sample)
 	sample->proc = (uint32_t)id;
 	sample->tid = in->labels.tid;
 	sample->cpu = in->labels.cpu;
-	return sample->tid ? import_thread(in->b, sample->proc, sample->tid, in->labels.thread)
-			   : 0;
+	return sample->tid ? import_thread(in->b, sample->proc, sample->tid, in->labels.thread) : 0;
 }
 
 static int feed_sample(struct pprof_input *in)
@@ -323,8 +323,7 @@ static int feed_builds(struct pprof_input *in)
 
 	for (size_t i = 0; i < in->p.nmappings && i < BUILDS_MAX && !err; i++) {
 		struct import_text id = pprof_string(&in->p, in->p.mappings[i].build);
-		struct import_text file =
-			import_base(pprof_string(&in->p, in->p.mappings[i].file));
+		struct import_text file = import_base(pprof_string(&in->p, in->p.mappings[i].file));
 
 		if (!is_build(id) || !text_clean(module, sizeof(module), file.at, file.length))
 			continue;

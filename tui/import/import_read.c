@@ -146,8 +146,7 @@ struct import_text import_trim(struct import_text text)
 		text.at++;
 		text.length--;
 	}
-	while (text.length &&
-	       (text.at[text.length - 1] == ' ' || text.at[text.length - 1] == '\t'))
+	while (text.length && (text.at[text.length - 1] == ' ' || text.at[text.length - 1] == '\t'))
 		text.length--;
 	return text;
 }

@@ -17,12 +17,12 @@
 #include "tui/profile/profile.h"
 #include "tui/util/idtable.h"
 
-#define NS_PER_SEC ((uint64_t)1000000000)
-#define EVENTS_MAX 256u
-#define PROCS_MAX  1000000u
-#define GAP_MAX	   60	  /* s without samples that become empty slices */
-#define SLICES_MAX 100000 /* then the last one has the rest */
-#define CLOCK_LEAST 1000  /* ns: shorter periods are no time */
+#define NS_PER_SEC  ((uint64_t)1000000000)
+#define EVENTS_MAX  256u
+#define PROCS_MAX   1000000u
+#define GAP_MAX	    60	   /* s without samples that become empty slices */
+#define SLICES_MAX  100000 /* then the last one has the rest */
+#define CLOCK_LEAST 1000   /* ns: shorter periods are no time */
 
 struct script_event {
 	struct import_text name;
@@ -52,6 +52,7 @@ struct script_input {
 	size_t nframes, frames_room;
 	/* the slice */
 	uint64_t begin;
+	uint64_t cut; /* ns */
 	uint64_t slices;
 	bool waits, clock, weighed;
 };
@@ -141,14 +142,14 @@ static struct script_proc *find_proc(struct script_input *in, int64_t pid, uint3
 	return NULL;
 }
 
-/* The last name of its main thread, or else the first one of any thread. */
+/* The first name of its main thread, or else that of any thread. */
 static int note_proc(struct script_input *in, const struct script_head *head)
 {
 	uint32_t hash = keyhash(&head->pid, sizeof(head->pid));
 	struct script_proc *proc = find_proc(in, head->pid, hash);
 	bool main = head->pid == head->tid;
 
-	if (proc && main) {
+	if (proc && main && !proc->main) {
 		proc->main = true;
 		proc->comm = head->comm;
 	}
@@ -222,9 +223,8 @@ static void choose_event(struct script_input *in, struct import_event *out)
 	in->clock = out->time = is_one_of(out->name, clocks) && timely;
 	in->weighed = out->counted = !out->waits && !out->time && event->periods > 0;
 	if (out->time) {
-		out->frequency = (unsigned int)((double)event->records * 1e9 /
-							(double)event->periods +
-						0.5);
+		out->frequency =
+			(unsigned int)((double)event->records * 1e9 / (double)event->periods + 0.5);
 	} else if (!*out->name || !event->periods || is_one_of(out->name, clocks) ||
 		   (is_one_of(out->name, cycles) && event->periods == event->records)) {
 		strcpy(out->name, IMPORT_SAMPLES);
@@ -269,15 +269,30 @@ static int reach(struct script_input *in, uint64_t time)
 	return err;
 }
 
+/* Another name of the main thread is that of another program: it is changed by exec. */
 static int64_t feed_proc(struct script_input *in, const struct script_head *head)
 {
-	const struct script_proc *found =
+	struct script_proc *found =
 		find_proc(in, head->pid, keyhash(&head->pid, sizeof(head->pid)));
-	struct import_proc proc = {.pid = head->pid, .comm = found ? found->comm : head->comm};
-	int64_t id = import_proc(in->b, &proc);
-	int err = id < 0 ? 0 : import_thread(in->b, (uint32_t)id, head->tid, head->comm);
+	struct import_proc proc = {.pid = head->pid, .comm = head->comm};
+	int64_t id;
+	int err;
 
+	if (found && head->pid == head->tid)
+		found->comm = head->comm;
+	else if (found)
+		proc.comm = found->comm;
+	id = import_proc(in->b, &proc);
+	err = id < 0 ? 0 : import_thread(in->b, (uint32_t)id, head->tid, head->comm);
 	return err ? err : id;
+}
+
+/* What is cut off is added to the next one, so that the sum stays right. */
+static uint64_t take_us(struct script_input *in, uint64_t ns)
+{
+	ns += in->cut;
+	in->cut = ns % 1000;
+	return ns / 1000;
 }
 
 static int feed_record(struct script_input *in, const struct script_head *head)
@@ -295,7 +310,7 @@ static int feed_record(struct script_input *in, const struct script_head *head)
 	if (in->weighed)
 		sample.weight = head->period;
 	else if (in->waits || in->clock)
-		sample.weight = head->period / 1000;
+		sample.weight = take_us(in, head->period);
 	for (size_t i = in->nframes; i-- > 0 && !err;)
 		err = import_frame(in->b, &in->frames[i], NULL, NULL);
 	in->nframes = 0;

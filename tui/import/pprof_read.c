@@ -75,8 +75,7 @@ static int full(const struct pprof *p, const char *what)
 }
 
 /* Field 1 and 2 of a ValueType. */
-static int take_type(const struct pprof *p, const struct proto_field *field,
-		     struct pprof_type *out)
+static int take_type(const struct pprof *p, const struct proto_field *field, struct pprof_type *out)
 {
 	struct cursor c = proto_message(field);
 	struct proto_field f;
@@ -270,8 +269,7 @@ static int take_field(struct pprof *p, const struct proto_field *f)
 static bool has_wire(const struct proto_field *f)
 {
 	return f->number > PPROF_LAST ||
-	       ((LONG_FIELDS >> f->number & 1) ? f->wire == PROTO_BYTES
-					       : f->wire != PROTO_FIXED32);
+	       ((LONG_FIELDS >> f->number & 1) ? f->wire == PROTO_BYTES : f->wire != PROTO_FIXED32);
 }
 
 int pprof_read(struct pprof *p, const uint8_t *data, size_t size, const struct import_to *to)

@@ -12,10 +12,10 @@ static uint64_t unit_ns(const struct pprof *p, uint64_t unit)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-	} units[] = {{"nanoseconds", 1},       {"nanosecond", 1},	  {"ns", 1},
-		     {"microseconds", 1000},   {"microsecond", 1000},	  {"us", 1000},
+	} units[] = {{"nanoseconds", 1},	{"nanosecond", 1},	  {"ns", 1},
+		     {"microseconds", 1000},	{"microsecond", 1000},	  {"us", 1000},
 		     {"milliseconds", 1000000}, {"millisecond", 1000000}, {"ms", 1000000},
-		     {"seconds", 1000000000},  {"second", 1000000000},	  {"s", 1000000000}};
+		     {"seconds", 1000000000},	{"second", 1000000000},	  {"s", 1000000000}};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (pprof_string_is(p, unit, units[i].name))
@@ -37,8 +37,8 @@ static bool name_is_one(const struct pprof *p, uint32_t type, const char *const 
 }
 
 /*
- * Of a time or of bytes the count just before ("inuse_objects" of "inuse_space"), of a count that of
- * the samples in which it was found, if there is one, else it is its own.
+ * Of a time or of bytes the count just before ("inuse_objects" of "inuse_space"), of a count that
+ * of the samples in which it was found, if there is one, else it is its own.
  */
 static uint32_t count_of(const struct pprof *p, uint32_t shown)
 {
@@ -113,8 +113,8 @@ void pprof_value_event(struct pprof_value *v, const struct pprof *p)
 		e->time = true;
 		e->frequency = frequency < 1 ? 1 : (unsigned int)(frequency + 0.5);
 		/* A period is a whole number of ns, so 99 Hz have one of 10101010 ns. */
-		v->derived = e->frequency < 1000000 &&
-			     v->period == 1000000000 / (uint64_t)e->frequency;
+		v->derived =
+			e->frequency < 1000000 && v->period == 1000000000 / (uint64_t)e->frequency;
 		if (name_is_one(p, v->shown, cpu))
 			strcpy(e->name, "cpu-clock");
 	} else if (v->unit && name_is_one(p, v->shown, waits)) {

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_IMPORT_PPROF_VALUE_H
 
 /*
- * Which of the values that the samples of a pprof file have is shown, and as what: a profile has one
- * event, with a count and a weight for each sample.
+ * Which of the values that the samples of a pprof file have is shown, and as what: a profile has
+ * one event, with a count and a weight for each sample.
  */
 
 #include <stdbool.h>

@@ -31,7 +31,8 @@ bool script_head(struct import_text line, struct script_head *out);
  * is no frame.
  */
 bool script_frame(struct import_text line, struct import_frame *out);
-/* The same, for what stands behind a head: an address and a file are needed to tell it from text. */
+/* The same, for what stands behind a head: an address and a file are needed to tell it from text.
+ */
 bool script_frame_only(struct import_text text, struct import_frame *out);
 
 #endif

@@ -128,6 +128,9 @@ struct profile_proc {
 	uint64_t exit_time; /* ns, by the clock of profile_health.time */
 };
 
+/* From here on PIDs are numbers of processes whose PID is not known: Linux has none that large
+ * (PID_MAX_LIMIT). */
+#define PROFILE_NO_PID	 4194304
 #define PROFILE_NO_STACK UINT32_MAX
 /* Of an image: the process is not of this time, but of a session that is compared with. */
 #define PROFILE_RECORDED ((uint64_t)1 << 63)

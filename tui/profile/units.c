@@ -31,6 +31,16 @@ static const struct unit units[] = {
 	{"LLC-load-misses", "misses", "MIS/s", "reads that go to memory"},
 	{"dTLB-load-misses", "misses", "MIS/s", "data spread over too many pages"},
 	{"iTLB-load-misses", "misses", "MIS/s", "code spread over too many pages"},
+	/* only of files of other profilers (tui/import) */
+	{"core-cycles", "cycles", "CYC/s", "where CPU time goes, by the clock of the core"},
+	{"alloc_objects", "objects", "OBJ/s", "what is allocated most often"},
+	{"alloc_space", "bytes", "BYT/s", "what allocates most memory"},
+	{"inuse_objects", "objects", "OBJ/s", "what was allocated most often, and is in use"},
+	{"inuse_space", "bytes", "BYT/s", "who has the memory that is in use"},
+	{"contentions", "contentions", "CON/s", "locks that are waited for most often"},
+	{"delay", "microseconds", "US/s", "locks that are waited for longest"},
+	{"goroutine", "goroutines", "GOR/s", "where goroutines are"},
+	{"cpu-time", "microseconds", "US/s", "where CPU time goes"},
 };
 
 const struct unit *units_find(const char *event)

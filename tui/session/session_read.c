@@ -421,10 +421,10 @@ static int scan(struct session *s)
 static const char *why(int err)
 {
 	return err == -EPROTONOSUPPORT ? "is a session of another stacktop version"
-	       : err == -ESPIPE		 ? "is not a regular file or a pipe"
-	       : err == -ENODATA	 ? "has no complete slice"
-	       : err == -EBADMSG	 ? "is damaged before its first slice"
-					 : strerror(-err);
+	       : err == -ESPIPE	       ? "is not a regular file or a pipe"
+	       : err == -ENODATA       ? "has no complete slice"
+	       : err == -EBADMSG       ? "is damaged before its first slice"
+				       : strerror(-err);
 }
 
 static const char *flaw_of(int err)

@@ -31,19 +31,18 @@
 struct session_writer {
 	int fd; /* -1: closed after an error */
 	off_t end;
-	bool started;	/* the first slice was written */
-	uint64_t start; /* CLOCK_MONOTONIC ns */
-	uint64_t clock; /* CLOCK_REALTIME ns, at the same time */
-	uint64_t time;	/* of the slice noted */
-	uint64_t messages;
+	bool started;		 /* the first slice was written */
+	uint64_t start;		 /* CLOCK_MONOTONIC ns */
+	uint64_t clock;		 /* CLOCK_REALTIME ns, at the same time */
+	uint64_t time, messages; /* of the slice noted; the last one that was written */
 	ZSTD_CCtx *zstd;
 	struct session_definer *definer;
 	struct outbytes slice, out;
 	struct cpu_use use[CPU_USE_MAX]; /* of the slice noted */
 	struct profile_cell *merged;	 /* its cells, if it has too many of them */
 	size_t merged_room;
-	bool noted;
-	bool past; /* slices are noted long after they were committed */
+	bool noted, past;	/* past: slices are noted long after they were committed */
+	struct utsname machine; /* on which the samples were taken */
 };
 
 /* --- a slice --------------------------------------------------------------------------------- */
@@ -205,8 +204,13 @@ bool session_wants_inventory(const struct session_writer *w, uint64_t now)
 static void note_start(struct session_writer *w, const struct profile *p,
 		       const struct profile_health *health)
 {
+	const struct profile_replay *replay = profile_replay(p);
 	struct profile_health last = *health;
 
+	if (replay) /* more than this is not known of its machine */
+		memcpy(w->machine.nodename, replay->host, sizeof(replay->host));
+	else
+		uname(&w->machine);
 	w->start = health->elapsed < health->time ? health->time - health->elapsed : 0;
 	if (!health->clock)
 		query_health(p, &last);
@@ -387,10 +391,9 @@ static int open_at(const struct safepath *at, const char *path, bool fresh, char
 	}
 	/* Another recorder may have found the new, empty file before it was locked. */
 	err = lock(fd, path, error, size);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	if (err)
+		close(fd);
+	return err ? err : fd;
 }
 
 static int file_new(const char *path, bool fresh, char *error, size_t size)
@@ -480,15 +483,12 @@ static void give_up(struct session_writer *w)
 static int pack_start(struct session_writer *w)
 {
 	struct outbytes start = {0};
-	struct utsname name;
 	int err;
 
-	if (uname(&name))
-		memset(&name, 0, sizeof(name));
 	bytes_put_number(&start, w->clock);
-	bytes_put_text(&start, name.nodename);
-	bytes_put_text(&start, name.release);
-	bytes_put_text(&start, name.machine);
+	bytes_put_text(&start, w->machine.nodename);
+	bytes_put_text(&start, w->machine.release);
+	bytes_put_text(&start, w->machine.machine);
 	err = start.failed ? -ENOMEM : pack(w, SESSION_START, 0, start.data, start.size);
 	bytes_free(&start);
 	return err;

@@ -138,9 +138,11 @@ static void title_pieces(const struct ui *ui, struct title *t)
 
 	snprintf(t->text[PART_HOST], sizeof(t->text[0]), " %s",
 		 ui->header.replayed ? ui->header.replay.host : ui->host);
-	if (last->ncpus)
+	if (last->ncpus && last->frequency)
 		snprintf(t->text[PART_EVENT], sizeof(t->text[0]), "  %s %u Hz", last->event,
 			 last->frequency);
+	else if (last->ncpus)
+		snprintf(t->text[PART_EVENT], sizeof(t->text[0]), "  %s", last->event);
 	/* Other spans are chips. */
 	if (weighed == ui->window_name)
 		snprintf(t->text[PART_SPAN], sizeof(t->text[0]), "  last %s", weighed);

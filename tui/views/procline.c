@@ -192,6 +192,8 @@ static void cell_pid(const struct ui *ui, const struct procs_row *row, struct co
 		cell_say(c, "%s%u", c->g && c->g->ascii ? "x" : "×", row->members);
 	else if (row->group)
 		cell_say(c, "%d", (int)row->only);
+	else if (!row->data.tid && row->proc->pid >= PROFILE_NO_PID)
+		cell_say(c, "-");
 	else
 		cell_say(c, "%d", row->data.tid ? (int)row->data.tid : (int)row->proc->pid);
 }
