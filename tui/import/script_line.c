@@ -153,6 +153,14 @@ static bool is_hex(struct import_text word)
 	return word.length > 0 && word.length <= 16;
 }
 
+static bool has_digit(struct import_text word)
+{
+	for (size_t i = 0; i < word.length; i++)
+		if (is_digit(word.at[i]))
+			return true;
+	return false;
+}
+
 static bool ends_in(struct import_text text, const char *with)
 {
 	size_t n = strlen(with);
@@ -207,7 +215,8 @@ static bool take_frame(struct import_text text, struct import_frame *out, bool w
 	}
 	out->name = left;
 	word = take_word(&left);
-	if (is_hex(word) && (left.length || file))
+	/* Without an address a name could look like one: "add (libc.so.6)". */
+	if (is_hex(word) && (left.length || (file && has_digit(word))))
 		out->name = import_trim(left);
 	else if (whole)
 		return false;
