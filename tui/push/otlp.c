@@ -92,7 +92,7 @@ static uint32_t attribute(struct otlp *o, const char *key, const char *text, uin
 	if (text) {
 		proto_bytes(&value, ANY_STRING, text, strlen(text));
 	} else {
-		proto_head(&value, ANY_INT, PROTO_VARINT);
+		proto_head(&value, ANY_INT, PROTO_NUMBER);
 		bytes_put_number(&value, number);
 	}
 	proto_number(&whole, ATTRIBUTE_KEY, interner_text(&o->string, key));
@@ -269,7 +269,7 @@ static void put_attribute(struct otlp *o, struct outbytes *to, const char *key, 
 	if (text) {
 		proto_text(&value, ANY_STRING, text);
 	} else {
-		proto_head(&value, ANY_INT, PROTO_VARINT);
+		proto_head(&value, ANY_INT, PROTO_NUMBER);
 		bytes_put_number(&value, number);
 	}
 	proto_bytes(&o->a, KEY_VALUE_KEY, key, length);

@@ -14,7 +14,12 @@
 
 #include "tui/util/bytes.h"
 
-enum proto_wire { PROTO_VARINT = 0, PROTO_FIXED64 = 1, PROTO_BYTES = 2 };
+enum proto_wire {
+	PROTO_NUMBER = 0,
+	PROTO_FIXED64 = 1,
+	PROTO_BYTES = 2,
+	PROTO_FIXED32 = 5,
+};
 
 static inline void proto_head(struct outbytes *m, unsigned int field, enum proto_wire wire)
 {
@@ -26,7 +31,7 @@ static inline void proto_number(struct outbytes *m, unsigned int field, uint64_t
 {
 	if (!value)
 		return;
-	proto_head(m, field, PROTO_VARINT);
+	proto_head(m, field, PROTO_NUMBER);
 	bytes_put_number(m, value);
 }
 

@@ -14,13 +14,7 @@
 #include <string.h>
 
 #include "tui/util/bytes.h"
-
-enum proto_wire {
-	PROTO_NUMBER = 0,
-	PROTO_FIXED64 = 1,
-	PROTO_BYTES = 2,
-	PROTO_FIXED32 = 5,
-};
+#include "tui/util/proto.h"
 
 struct proto_field {
 	uint32_t number;
