@@ -46,7 +46,7 @@ ROOMS = {
                      "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf "
                      "symbols/runtime",
     "tui/import": "tui/profile tui/util symbols/base",
-    "tui/session": "tui/import tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
+    "tui/session": "tui/import tui/net tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
     "tui/collect": "tui/symbolize tui/session tui/query tui/profile tui/util bpf/report bpf/tracker "
                    "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code "
                    "symbols/insn",

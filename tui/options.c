@@ -64,7 +64,7 @@ static const struct option_row table[] = {
 	{'o', "output", "FILE", "write batch reports there, not to standard output",
 	 .at = AT(const char *, output)},
 	{'w', "record", "FILE", "record a session for --replay", .at = AT(const char *, record)},
-	{'r', "replay", "FILE", "show a session, pprof, folded or perf file",
+	{'r', "replay", "FILE", "show a session, or a pprof, folded or perf file, or URL",
 	 .at = AT(const char *, replay)},
 	{0, "from", "TIME", "replay from this time on: seconds, or 14:03:20",
 	 .take = options_take_moment, .at = AT(struct replay_time, from)},

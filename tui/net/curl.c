@@ -3,6 +3,13 @@
 
 #include "tui/net/http.h"
 
+#include <strings.h>
+
+bool http_is_url(const char *text)
+{
+	return !strncasecmp(text, "http://", 7) || !strncasecmp(text, "https://", 8);
+}
+
 #if HAVE_CURL
 
 #include <dlfcn.h>

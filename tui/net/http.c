@@ -16,6 +16,7 @@
 #if HAVE_CURL
 
 #include <ctype.h>
+#include <signal.h>
 #include <strings.h>
 #include <time.h>
 
@@ -367,6 +368,19 @@ struct http_file {
 	bool large;
 };
 
+static int look_at_signals(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	sigset_t set;
+
+	(void)arg;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
+				     sigismember(&set, SIGHUP));
+}
+
 static size_t keep_file(char *data, size_t one, size_t n, void *arg)
 {
 	struct http_file *file = arg;
@@ -398,10 +412,13 @@ int http_fetch(const char *url, FILE *to, uint64_t most, char *error, size_t siz
 	h->curl->easy_setopt(h->easy, CURLOPT_FAILONERROR, 1l);
 	h->curl->easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, keep_file);
 	h->curl->easy_setopt(h->easy, CURLOPT_WRITEDATA, &file);
+	h->curl->easy_setopt(h->easy, CURLOPT_XFERINFOFUNCTION, look_at_signals);
 	/* A profile that is being made may take as long as it likes, one that trickles may not. */
 	h->curl->easy_setopt(h->easy, CURLOPT_TIMEOUT, 600l);
 	code = h->curl->easy_perform(h->easy);
-	if (file.large)
+	if (code == CURLE_ABORTED_BY_CALLBACK)
+		snprintf(error, size, "interrupted");
+	else if (file.large)
 		snprintf(error, size, "has more than %llu MiB", (unsigned long long)most >> 20);
 	else if (code != CURLE_OK)
 		text_clean(error, size, *why ? why : h->curl->easy_strerror(code),

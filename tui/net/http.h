@@ -60,9 +60,13 @@ void http_free(struct http *h); /* NULL is fine */
 int http_send(struct http *h, const struct http_request *request, struct http_reply *reply,
 	      const atomic_bool *stop);
 
+/* It begins with http:// or https://. */
+bool http_is_url(const char *text);
+
 /*
  * Fetches a file of at most `most` bytes to a stream, following redirects to http and https. -errno
- * with its reason in error.
+ * with its reason in error. A signal that main has blocked and that waits (SIGINT, SIGTERM, SIGHUP)
+ * ends it.
  */
 int http_fetch(const char *url, FILE *to, uint64_t most, char *error, size_t size);
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@
 #include <zstd.h>
 
 #include "symbols/base/grow.h"
+#include "tui/import/import.h"
+#include "tui/net/http.h"
 #include "tui/session/session.h"
 #include "tui/session/session_import.h"
 #include "tui/util/bytes.h"
@@ -472,11 +475,37 @@ int session_open_fd(int fd, const char *name, struct session **out, char *error,
 	return 0;
 }
 
+/* To a file without a name. A descriptor, or -errno with its reason in error. */
+static int fetch(const char *url, char *error, size_t size)
+{
+	int fd = memfd_create("stacktop-fetch", MFD_CLOEXEC);
+	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
+	char why[256] = "";
+	int err = to ? http_fetch(url, to, IMPORT_PACKED_MAX, why, sizeof(why)) : -errno;
+
+	if (to && fclose(to) && !err)
+		err = -errno;
+	else if (!to && copy >= 0)
+		close(copy);
+	if (!err && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	snprintf(error, size, "%s: %s", url, *why ? why : strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err ? err : -EIO;
+}
+
 int session_open(const char *path, struct session **out, char *error, size_t size)
 {
-	int fd = open_path(path);
+	int fd;
 
 	*out = NULL;
+	if (http_is_url(path)) {
+		fd = fetch(path, error, size);
+		return fd < 0 ? fd : session_open_fd(fd, path, out, error, size);
+	}
+	fd = open_path(path);
 	if (fd >= 0)
 		return session_open_fd(fd, path, out, error, size);
 	snprintf(error, size, "%s: %s", path, strerror(-fd));
