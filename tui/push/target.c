@@ -57,6 +57,29 @@ static bool ends_in(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* What stands between the host and the path: nothing, or a port. */
+static const char *wrong_with_port(const char *rest, const char *end)
+{
+	size_t digits = rest == end ? 0 : strspn(rest + 1, "0123456789");
+
+	if (rest == end)
+		return NULL;
+	return *rest == ':' && digits && digits <= 5 && rest + 1 + digits == end &&
+			       strtoul(rest + 1, NULL, 10) <= UINT16_MAX
+		       ? NULL
+		       : "has no number up to 65535 as its port";
+}
+
+/* HOST[:PORT] of that length, where an address of IPv6 is in brackets (RFC 3986 section 3.2). */
+static const char *wrong_with_host(const char *rest, size_t length)
+{
+	size_t host = *rest == '[' ? strcspn(rest, "]") + 1 : strcspn(rest, ":/");
+
+	if (!host || (*rest == '[' && (host < 3 || host > length)))
+		return "names no host";
+	return wrong_with_port(rest + host, rest + length);
+}
+
 /* What is behind the scheme. NULL: it makes sense; else what is wrong. */
 static const char *wrong_with(const char *rest)
 {
@@ -69,7 +92,7 @@ static const char *wrong_with(const char *rest)
 		return "has a user or a password, which every user could read: see --push-secrets";
 	if (strpbrk(rest, "?#"))
 		return "has a query or a fragment";
-	return host && rest[0] != ':' ? NULL : "names no host";
+	return wrong_with_host(rest, host);
 }
 
 void push_target_set(struct push_target *target, enum push_protocol protocol)
@@ -88,13 +111,15 @@ void push_target_set(struct push_target *target, enum push_protocol protocol)
 /* A URL that has the path of a protocol at its end has said which it is. */
 static void take_path(struct push_target *target)
 {
-	for (int i = PUSH_PYROSCOPE; i < PUSH_PROTOCOLS; i++) {
+	const char *behind = strchr(strchr(target->base, ':') + 3, '/'); /* the host */
+
+	for (int i = PUSH_PYROSCOPE; behind && i < PUSH_PROTOCOLS; i++) {
 		const char *path = protocols[i].path;
 		const enum push_protocol kind =
 			i == PUSH_INGEST ? PUSH_PYROSCOPE : (enum push_protocol)i;
 
 		if ((target->protocol != PUSH_ASK && target->protocol != kind) ||
-		    !ends_in(target->base, path))
+		    !ends_in(behind, path))
 			continue;
 		target->base[strlen(target->base) - strlen(path)] = '\0';
 		push_target_set(target, (enum push_protocol)i);
@@ -144,6 +169,7 @@ bool push_target_parse(const char *text, struct push_target *out, char *error, s
 
 bool push_label_parse(const char *text, struct push_label *out)
 {
+	char clean[PUSH_TEXT_MAX];
 	const char *s = text;
 
 	if (!isalpha((unsigned char)*s) && *s != '_')
@@ -151,6 +177,9 @@ bool push_label_parse(const char *text, struct push_label *out)
 	while (isalnum((unsigned char)*s) || *s == '_' || *s == '.')
 		s++;
 	if (*s != '=' || !s[1] || s - text >= PUSH_TEXT_MAX || strlen(s + 1) >= PUSH_TEXT_MAX)
+		return false;
+	text_clean(clean, sizeof(clean), s + 1, strlen(s + 1));
+	if (strcmp(clean, s + 1) != 0)
 		return false;
 	*out = (struct push_label){text, (size_t)(s - text), s + 1};
 	return true;
@@ -248,10 +277,10 @@ static bool is_header(const char *line, size_t length)
 	if (!colon || colon == line)
 		return false;
 	for (const char *s = line; s < colon; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("!#$%&'*+-.^_`|~", *s))
+		if (!*s || (!isalnum((unsigned char)*s) && !strchr("!#$%&'*+-.^_`|~", *s)))
 			return false;
 	for (const char *s = colon; s < line + length; s++)
-		if ((unsigned char)*s < ' ' && *s != '\t')
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
 			return false;
 	return true;
 }
@@ -288,6 +317,7 @@ int push_secrets_read(const char *path, char ***list, size_t *count, char *error
 
 	*list = NULL;
 	*count = 0;
+	*error = '\0';
 	if (path)
 		err = smallfile_read(path, SECRETS_MAX, SMALLFILE_SOLE, &text, &length);
 	if (err)
@@ -296,7 +326,9 @@ int push_secrets_read(const char *path, char ***list, size_t *count, char *error
 				       : strerror(-err));
 	if (!err && token && *token && asprintf(&bearer, "Authorization: Bearer %s", token) < 0)
 		err = -ENOMEM;
-	if (!err && bearer && add_lines(list, count, &room, bearer, strlen(bearer), &err))
+	/* A token of two lines would be two headers. */
+	if (!err && bearer &&
+	    (add_lines(list, count, &room, bearer, strlen(bearer), &err) || *count > 1))
 		line = 1;
 	if (!err && !line && more)
 		line = add_lines(list, count, &room, more, strlen(more), &err);

@@ -69,7 +69,7 @@ struct push_options {
 	unsigned int frames; /* enum frames_mode */
 };
 
-/* "K=V", which the label points into. False: it is none. */
+/* "K=V" with a clean value, which the label points into. False: it is none. */
 bool push_label_parse(const char *text, struct push_label *out);
 /* "DIR:SIZE" with a suffix K, M or G. False: it is none. */
 bool push_spool_parse(const char *text, struct push_options *out);
