@@ -56,52 +56,92 @@ static size_t decode(const char *text, uint8_t *to, size_t size)
 	return n;
 }
 
-/* The bytes of the field with that number of the message that is next; else an empty one. */
-static struct cursor field_of(struct cursor message, uint64_t field, uint64_t *number)
+enum wire { WIRE_NUMBER = 0, WIRE_8_BYTES = 1, WIRE_BYTES = 2, WIRE_4_BYTES = 5 };
+
+struct field {
+	uint64_t number;
+	enum wire wire;
+	uint64_t value;	     /* of WIRE_NUMBER */
+	struct cursor bytes; /* of WIRE_BYTES */
+};
+
+/* Takes a field from the front of a message (protobuf.dev/programming-guides/encoding). */
+static bool next_field(struct cursor *message, struct field *out)
 {
-	struct cursor none = {message.end, message.end, true};
+	uint64_t head = cursor_number(message);
+	size_t length = 0;
+	const uint8_t *data;
 
-	while (!message.bad && message.at < message.end) {
-		uint64_t head = cursor_number(&message);
-		size_t length = 0;
-
-		if ((head & 7) == 0) {
-			uint64_t value = cursor_number(&message);
-
-			if (number && head >> 3 == field && !message.bad) {
-				*number = value;
-				return none;
-			}
-		} else if ((head & 7) == 2) {
-			const char *data = cursor_text(&message, &length);
-
-			if (head >> 3 == field && !number && !message.bad)
-				return (struct cursor){(const uint8_t *)data,
-						       (const uint8_t *)data + length, false};
-		} else {
-			return none;
-		}
+	*out = (struct field){.number = head >> 3, .wire = head & 7};
+	switch (out->wire) {
+	case WIRE_NUMBER:
+		out->value = cursor_number(message);
+		break;
+	case WIRE_BYTES:
+		data = (const uint8_t *)cursor_text(message, &length);
+		out->bytes = (struct cursor){data, data + length, false};
+		break;
+	case WIRE_8_BYTES:
+	case WIRE_4_BYTES:
+		length = out->wire == WIRE_8_BYTES ? 8 : 4;
+		if ((size_t)(message->end - message->at) < length)
+			message->bad = true;
+		else
+			message->at += length;
+		break;
+	default:
+		message->bad = true;
 	}
-	return none;
+	return !message->bad;
+}
+
+/* The last field of that number and wire type. False: there is none. */
+static bool find_field(struct cursor message, uint64_t number, enum wire wire, struct field *out)
+{
+	struct field field;
+	bool found = false;
+
+	while (message.at < message.end && next_field(&message, &field))
+		if (field.number == number && field.wire == wire) {
+			*out = field;
+			found = true;
+		}
+	return found;
+}
+
+/* Any (google/protobuf/any.proto): type_url = 1, value = 2. */
+static bool is_retry_info(struct cursor any)
+{
+	static const char name[] = "type.googleapis.com/google.rpc.RetryInfo";
+	struct field type;
+
+	return find_field(any, 1, WIRE_BYTES, &type) &&
+	       (size_t)(type.bytes.end - type.bytes.at) == strlen(name) &&
+	       !memcmp(type.bytes.at, name, strlen(name));
 }
 
 /*
- * Seconds of google.rpc.RetryInfo in google.rpc.Status (googleapis, google/rpc): details = 3 (Any:
- * value = 2), of which RetryInfo has retry_delay = 1 (Duration: seconds = 1). False: there is none.
+ * Seconds of google.rpc.RetryInfo in google.rpc.Status (googleapis, google/rpc): one of its details
+ * = 3 (Any), of which RetryInfo has retry_delay = 1 (Duration: seconds = 1). False: there is none.
  */
 static bool retry_info(const struct http_reply *reply, unsigned int *wait)
 {
 	uint8_t plain[sizeof(reply->details)];
 	size_t size = decode(reply->details, plain, sizeof(plain));
-	struct cursor any = field_of((struct cursor){plain, plain + size, false}, 3, NULL), type;
-	static const char name[] = "type.googleapis.com/google.rpc.RetryInfo";
+	struct cursor status = {plain, plain + size, false};
+	struct field detail, value;
 	uint64_t seconds = 0;
+	bool found = false;
 
-	type = field_of(any, 1, NULL);
-	if (any.bad || type.bad || (size_t)(type.end - type.at) != strlen(name) ||
-	    memcmp(type.at, name, strlen(name)) != 0)
+	while (!found && status.at < status.end && next_field(&status, &detail))
+		found = detail.number == 3 && detail.wire == WIRE_BYTES &&
+			is_retry_info(detail.bytes);
+	if (!found)
 		return false;
-	field_of(field_of(field_of(any, 2, NULL), 1, NULL), 1, &seconds);
+	if (find_field(detail.bytes, 2, WIRE_BYTES, &value) &&
+	    find_field(value.bytes, 1, WIRE_BYTES, &value) &&
+	    find_field(value.bytes, 1, WIRE_NUMBER, &value) && value.value <= INT64_MAX)
+		seconds = value.value;
 	*wait = (unsigned int)(seconds < PUSH_WAIT_MAX ? seconds : PUSH_WAIT_MAX);
 	return true;
 }
@@ -168,10 +208,13 @@ static enum push_verdict verdict_of_http(const struct http_reply *reply)
 static uint64_t rejected_of(const struct http_reply *reply)
 {
 	struct cursor body = {reply->body, reply->body + reply->size, false};
-	uint64_t rejected = 0;
+	struct field field;
 
-	field_of(field_of(body, 1, NULL), 1, &rejected);
-	return rejected > INT64_MAX ? 0 : rejected;
+	return find_field(body, 1, WIRE_BYTES, &field) &&
+			       find_field(field.bytes, 1, WIRE_NUMBER, &field) &&
+			       field.value <= INT64_MAX
+		       ? field.value
+		       : 0;
 }
 
 static void explain(bool grpc, const struct http_reply *reply, char *to, size_t size)
