@@ -264,21 +264,23 @@ static bool tell_end(struct push *push)
 {
 	struct board *board = profile_board(push->profile);
 	struct push_state state;
+	size_t spooled;
 
 	push_state(push, &state);
 	if (state.gathered.missing)
 		board_message(board, MESSAGE_WARNING,
 			      "push: %" PRIu64 " refreshes were gone before they could be sent",
 			      state.gathered.missing);
-	if (state.queue.entries && push->options->spool)
+	spooled = push->options->spool ? state.queue.entries - state.queue.unwritten : 0;
+	if (spooled)
 		board_message(board, MESSAGE_WARNING,
-			      "push: %zu intervals wait in the spool for the next run: %s",
-			      state.queue.entries, state.sent.trouble);
-	else if (state.queue.entries)
+			      "push: %zu intervals wait in the spool for the next run: %s", spooled,
+			      state.sent.trouble);
+	if (state.queue.entries > spooled)
 		board_message(board, MESSAGE_ERROR, "push: %zu intervals were not sent: %s",
-			      state.queue.entries, state.sent.trouble);
+			      state.queue.entries - spooled, state.sent.trouble);
 	return !state.gathered.missing && !state.queue.dropped && !state.sent.refused &&
-	       (!state.queue.entries || push->options->spool);
+	       state.queue.entries == spooled;
 }
 
 bool push_end(struct push *push, unsigned int ms)

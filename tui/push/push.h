@@ -18,9 +18,6 @@
 struct profile;
 struct push;
 
-/* What waits in memory if there is no spool. */
-#define PUSH_MEMORY ((uint64_t)8 << 20)
-
 /* How the profile is read. */
 enum push_reader {
 	PUSH_BY_CALLER, /* push_take is called after each slice */

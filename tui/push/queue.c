@@ -51,6 +51,7 @@ struct push_queue {
 	int folder; /* -1: in memory */
 	int locked;
 	uint64_t most, next, left_open;
+	uint64_t unwritten;	     /* bytes, of state.unwritten */
 	struct queue_entry *entries; /* by number; those before `first` are gone */
 	size_t first, count, room;
 	struct push_queue_state state;
@@ -142,23 +143,34 @@ static bool read_head(int fd, struct queue_head *head)
 	       head->size <= PUSH_PACK_MAX && (uint64_t)st.st_size == sizeof(*head) + head->size;
 }
 
-static uint8_t *read_data(const struct push_queue *q, const struct queue_entry *entry)
+/* Only this says that a file is no entry; other errors may pass. */
+static bool is_damage(int err)
 {
-	int fd = open_entry(q, entry->number, O_RDONLY);
-	uint8_t *data = fd < 0 ? NULL : malloc(entry->size + 1);
-	size_t at = 0;
-	ssize_t n = 1;
+	return err == -ENOENT || err == -ELOOP || err == -ENXIO || err == -EBADMSG;
+}
 
-	while (data && at < entry->size && n > 0) {
-		n = pread(fd, data + at, entry->size - at, (off_t)(sizeof(struct queue_head) + at));
+/* -EBADMSG: the file is shorter than it was; -ENOMEM, or an error of open(2) or pread(2). */
+static int read_data(const struct push_queue *q, const struct queue_entry *entry, uint8_t **out)
+{
+	int fd = open_entry(q, entry->number, O_RDONLY), err = fd < 0 ? -errno : 0;
+	uint8_t *data = err ? NULL : malloc(entry->size + 1);
+	size_t at = 0;
+
+	if (!err && !data)
+		err = -ENOMEM;
+	while (!err && at < entry->size) {
+		ssize_t n = pread(fd, data + at, entry->size - at,
+				  (off_t)(sizeof(struct queue_head) + at));
+
+		err = n < 0 ? -errno : n ? 0 : -EBADMSG;
 		at += n > 0 ? (size_t)n : 0;
 	}
 	if (fd >= 0)
 		close(fd);
-	if (data && at == entry->size)
-		return data;
-	free(data);
-	return NULL;
+	if (err)
+		free(data);
+	*out = err ? NULL : data;
+	return err;
 }
 
 /* --- entries; the lock is held --------------------------------------------------------------- */
@@ -187,6 +199,10 @@ static void forget(struct push_queue *q, struct queue_entry *entry)
 
 	q->state.bytes -= bytes_of(entry);
 	q->state.entries--;
+	if (entry->data && q->folder >= 0) {
+		q->unwritten -= bytes_of(entry);
+		q->state.unwritten--;
+	}
 	free(entry->data);
 	memmove(&q->entries[q->first + 1], &q->entries[q->first],
 		(at - q->first) * sizeof(*q->entries));
@@ -195,15 +211,22 @@ static void forget(struct push_queue *q, struct queue_entry *entry)
 		q->first = q->count = 0;
 }
 
-static void drop_first(struct push_queue *q)
+static void drop(struct push_queue *q, struct queue_entry *entry)
 {
-	const struct queue_entry *entry = &q->entries[q->first];
 	const uint64_t number = entry->number;
 
 	q->state.dropped++;
 	q->state.dropped_samples += entry->samples;
-	forget(q, &q->entries[q->first]);
+	forget(q, entry);
 	unlink_entry(q, number);
+}
+
+/* A disk that is full is no reason to use as much memory as there was room on it. */
+static void drop_unwritten(struct push_queue *q, uint64_t bytes)
+{
+	for (size_t i = q->first; q->state.unwritten && q->unwritten + bytes > PUSH_MEMORY; i++)
+		if (q->entries[i].data)
+			drop(q, &q->entries[i]);
 }
 
 static int append(struct push_queue *q, const struct queue_entry *entry)
@@ -219,6 +242,10 @@ static int append(struct push_queue *q, const struct queue_entry *entry)
 	q->entries[q->count++] = *entry;
 	q->state.entries++;
 	q->state.bytes += bytes_of(entry);
+	if (entry->data && q->folder >= 0) {
+		q->unwritten += bytes_of(entry);
+		q->state.unwritten++;
+	}
 	return 0;
 }
 
@@ -226,7 +253,7 @@ static void make_room(struct push_queue *q, uint64_t bytes)
 {
 	while (q->state.entries &&
 	       (q->state.bytes + bytes > q->most || q->state.entries >= ENTRIES_MAX))
-		drop_first(q);
+		drop(q, &q->entries[q->first]);
 }
 
 int push_queue_add(struct push_queue *q, uint8_t *data, size_t size, uint64_t samples)
@@ -251,6 +278,10 @@ int push_queue_add(struct push_queue *q, uint8_t *data, size_t size, uint64_t sa
 	}
 	pthread_mutex_lock(&q->lock);
 	q->state.error = unwritten;
+	if (unwritten && bytes_of(&entry) > PUSH_MEMORY)
+		err = -ENOSPC;
+	if (unwritten && !err)
+		drop_unwritten(q, bytes_of(&entry));
 	if (!err)
 		err = append(q, &entry);
 	if (err) {
@@ -281,6 +312,7 @@ bool push_queue_first(struct push_queue *q, struct push_entry *out)
 {
 	struct queue_entry entry;
 	bool any, in_file = false;
+	int err = 0;
 
 	do {
 		pthread_mutex_lock(&q->lock);
@@ -291,14 +323,14 @@ bool push_queue_first(struct push_queue *q, struct push_entry *out)
 		}
 		pthread_mutex_unlock(&q->lock);
 		if (any && in_file)
-			out->data = read_data(q, &entry);
-		if (any && in_file && !out->data) {
+			err = read_data(q, &entry, &out->data);
+		if (any && in_file && is_damage(err)) {
 			pthread_mutex_lock(&q->lock);
 			q->state.damaged += find(q, entry.number) != NULL;
 			pthread_mutex_unlock(&q->lock);
 			push_queue_remove(q, entry.number);
 		}
-	} while (any && in_file && !out->data);
+	} while (any && in_file && is_damage(err));
 	return any && out->data;
 }
 
@@ -408,6 +440,8 @@ static int find_entry(struct push_queue *q, const char *name)
 	if (!number_of(name, &entry.number))
 		return 0;
 	fd = open_entry(q, entry.number, O_RDONLY);
+	if (fd < 0 && !is_damage(-errno))
+		return -errno;
 	if (read_head(fd, &head)) {
 		entry.samples = head.samples;
 		entry.size = (size_t)head.size;

@@ -19,6 +19,9 @@
 
 struct push_queue;
 
+/* What waits in memory: without a spool, or because its files cannot be written. */
+#define PUSH_MEMORY ((uint64_t)8 << 20)
+
 /* How far an entry was sent. */
 struct push_progress {
 	uint64_t cursor; /* samples before it were taken */
@@ -37,9 +40,10 @@ struct push_queue_state {
 	size_t entries;
 	uint64_t bytes;
 	uint64_t dropped, dropped_samples; /* since the start: there was no room */
-	uint64_t damaged;		   /* files that could not be read */
+	uint64_t damaged;		   /* files that made no sense, and were removed */
 	uint64_t found;			   /* entries of an earlier run */
-	int error; /* -errno of the last file that could not be written; 0: all could */
+	size_t unwritten; /* of entries: they wait in memory, although there is a folder */
+	int error;	  /* -errno of the last file that could not be written; 0: all could */
 };
 
 /*
@@ -52,11 +56,11 @@ void push_queue_free(struct push_queue *q);
 
 /*
  * Adds packed samples, `samples` of them, and takes the memory. Where a file can not be written the
- * entry waits in memory. -ENOSPC: it is larger than all of the room, and counted as dropped;
- * -ENOMEM likewise.
+ * entry waits in memory, of which there is no more than PUSH_MEMORY. -ENOSPC: it is larger than all
+ * of the room, and counted as dropped; -ENOMEM likewise.
  */
 int push_queue_add(struct push_queue *q, uint8_t *data, size_t size, uint64_t samples);
-/* A copy of the oldest one. False: there is none. */
+/* A copy of the oldest one. False: there is none, or it cannot be read now. */
 bool push_queue_first(struct push_queue *q, struct push_entry *out);
 void push_entry_free(struct push_entry *entry);
 /* Notes how far it was sent. False: it was dropped meanwhile. */
