@@ -190,7 +190,25 @@ static bool take_options(struct push_sender *s)
 	return !err;
 }
 
-/* Asks with an empty request. False: it is not known yet; told. */
+/* Asks with an empty request, which is none of a sample. */
+static int ask_for(struct push_sender *s, const struct push_target *target,
+		   struct http_reply *reply)
+{
+	struct http_request request = {.url = target->url, .body = ""};
+
+	request.grpc = target->protocol == PUSH_OTLP_GRPC || target->protocol == PUSH_PARCA_GRPC;
+	request.type = request.grpc			? "application/grpc+proto"
+		       : target->protocol == PUSH_PARCA ? "application/json"
+		       : target->protocol == PUSH_OTLP	? "application/x-protobuf"
+							: "application/proto";
+	if (target->protocol == PUSH_PARCA) {
+		request.body = "{}";
+		request.size = 2;
+	}
+	return http_send(s->http, &request, reply, &s->stop);
+}
+
+/* False: it is not known yet what the server speaks; told. */
 static bool ask(struct push_sender *s)
 {
 	/* Who speaks push.v1 takes profiles of OpenTelemetry, too, but keeps less of them. */
@@ -201,29 +219,21 @@ static bool ask(struct push_sender *s)
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		struct push_target target = s->target;
-		struct http_request request = {.body = "", .size = 0};
 
 		push_target_set(&target, order[i]);
-		request.url = target.url;
-		request.grpc = order[i] == PUSH_OTLP_GRPC || order[i] == PUSH_PARCA_GRPC;
-		request.type = request.grpc		? "application/grpc+proto"
-			       : order[i] == PUSH_PARCA ? "application/json"
-			       : order[i] == PUSH_OTLP	? "application/x-protobuf"
-							: "application/proto";
-		if (order[i] == PUSH_PARCA) {
-			request.body = "{}";
-			request.size = 2;
-		}
-		if (http_send(s->http, &request, &reply, &s->stop))
-			return false;
-		if (push_knows(order[i], &reply)) {
-			s->target = target;
-			board_message(s->board, MESSAGE_INFO, "push to %.100s: it speaks %s",
-				      target.base, push_protocol_name(order[i]));
-			return true;
-		}
+		do {
+			if (ask_for(s, &target, &reply))
+				return false;
+			if (push_knows(target.protocol, &reply)) {
+				s->target = target;
+				board_message(s->board, MESSAGE_INFO,
+					      "push to %.100s: it speaks %s", target.base,
+					      push_protocol_name(target.protocol));
+				return true;
+			}
+		} while (reply.status && push_target_other(&target));
 		/* Of a name that is not known, or a port that is closed, no more is to be found. */
-		if (!reply.status && !request.grpc && i == 0)
+		if (!reply.status && i == 0)
 			break;
 	}
 	tell_trouble(s, reply.status || !*reply.error ? why : reply.error);
@@ -278,15 +288,6 @@ static int send_once(struct push_sender *s, const struct push_piece *piece,
 	return 0;
 }
 
-/* A server of an older Pyroscope has only /ingest. */
-static bool other_protocol(struct push_sender *s)
-{
-	if (s->target.protocol != PUSH_PYROSCOPE)
-		return false;
-	push_target_set(&s->target, PUSH_INGEST);
-	return true;
-}
-
 /* Half of what was too large; one sample that is too large is lost. */
 static void cut(struct push_sender *s, const struct push_piece *piece, struct push_progress *at)
 {
@@ -322,7 +323,7 @@ static void take_answer(struct push_sender *s, const struct push_piece *piece,
 		at->cursor = s->request.end;
 		break;
 	case PUSH_UNKNOWN:
-		if (other_protocol(s))
+		if (push_target_other(&s->target))
 			break;
 		/* fall through */
 	case PUSH_AGAIN:

@@ -17,6 +17,10 @@
 #define OTLP_PORT    ":4317" /* of gRPC, as OpenTelemetry has it */
 #define HEADERS_MOST 64u
 
+#define PARCA_API  "/api" /* before the path of its gateway, which does not see it */
+#define PARCA_ROOT "/profiles/writeraw"
+#define PARCA_PATH PARCA_API PARCA_ROOT
+
 static const struct {
 	const char *name;
 	const char *path; /* behind the base */
@@ -24,7 +28,7 @@ static const struct {
 	[PUSH_ASK] = {"what it speaks is asked", NULL},
 	[PUSH_PYROSCOPE] = {"Pyroscope", "/push.v1.PusherService/Push"},
 	[PUSH_INGEST] = {"Pyroscope's /ingest", "/ingest"},
-	[PUSH_PARCA] = {"Parca", "/profiles/writeraw"},
+	[PUSH_PARCA] = {"Parca", PARCA_PATH},
 	[PUSH_PARCA_GRPC] = {"Parca over gRPC",
 			     "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw"},
 	[PUSH_OTLP] = {"OpenTelemetry", "/v1development/profiles"},
@@ -125,6 +129,10 @@ static void take_path(struct push_target *target)
 		push_target_set(target, (enum push_protocol)i);
 		return;
 	}
+	if (target->protocol == PUSH_PARCA && behind && ends_in(behind, PARCA_ROOT)) {
+		strcpy(target->url, target->base);
+		target->base[strlen(target->base) - strlen(PARCA_ROOT)] = '\0';
+	}
 }
 
 bool push_target_parse(const char *text, struct push_target *out, char *error, size_t size)
@@ -162,6 +170,20 @@ bool push_target_parse(const char *text, struct push_target *out, char *error, s
 		out, grpc ? (kinds[kind].http == PUSH_PYROSCOPE ? PUSH_OTLP_GRPC : kinds[kind].grpc)
 			  : kinds[kind].http);
 	take_path(out);
+	return true;
+}
+
+bool push_target_other(struct push_target *target)
+{
+	const size_t base = strlen(target->base);
+
+	if (target->protocol == PUSH_PYROSCOPE) {
+		push_target_set(target, PUSH_INGEST);
+		return true;
+	}
+	if (target->protocol != PUSH_PARCA || strcmp(target->url + base, PARCA_PATH) != 0)
+		return false;
+	strcpy(target->url + base, PARCA_ROOT);
 	return true;
 }
 

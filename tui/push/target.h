@@ -45,6 +45,11 @@ const char *push_protocol_name(enum push_protocol protocol);
 bool push_target_parse(const char *text, struct push_target *out, char *error, size_t size);
 /* The same server by another protocol. */
 void push_target_set(struct push_target *target, enum push_protocol protocol);
+/*
+ * What is asked of a server next that does not know the URL: what older ones have, or proxies that
+ * cut off a part of the path. False: there is no more.
+ */
+bool push_target_other(struct push_target *target);
 
 struct push_label {
 	const char *key; /* a letter or _, then these, digits and dots */

@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #include "tui/net/http.h"
-#include "tui/util/bytes.h"
+#include "tui/util/protoread.h"
 
 /* Codes of gRPC. */
 enum {
@@ -56,52 +56,14 @@ static size_t decode(const char *text, uint8_t *to, size_t size)
 	return n;
 }
 
-enum wire { WIRE_NUMBER = 0, WIRE_8_BYTES = 1, WIRE_BYTES = 2, WIRE_4_BYTES = 5 };
-
-struct field {
-	uint64_t number;
-	enum wire wire;
-	uint64_t value;	     /* of WIRE_NUMBER */
-	struct cursor bytes; /* of WIRE_BYTES */
-};
-
-/* Takes a field from the front of a message (protobuf.dev/programming-guides/encoding). */
-static bool next_field(struct cursor *message, struct field *out)
-{
-	uint64_t head = cursor_number(message);
-	size_t length = 0;
-	const uint8_t *data;
-
-	*out = (struct field){.number = head >> 3, .wire = head & 7};
-	switch (out->wire) {
-	case WIRE_NUMBER:
-		out->value = cursor_number(message);
-		break;
-	case WIRE_BYTES:
-		data = (const uint8_t *)cursor_text(message, &length);
-		out->bytes = (struct cursor){data, data + length, false};
-		break;
-	case WIRE_8_BYTES:
-	case WIRE_4_BYTES:
-		length = out->wire == WIRE_8_BYTES ? 8 : 4;
-		if ((size_t)(message->end - message->at) < length)
-			message->bad = true;
-		else
-			message->at += length;
-		break;
-	default:
-		message->bad = true;
-	}
-	return !message->bad;
-}
-
 /* The last field of that number and wire type. False: there is none. */
-static bool find_field(struct cursor message, uint64_t number, enum wire wire, struct field *out)
+static bool find_field(struct cursor message, uint64_t number, enum proto_wire wire,
+		       struct proto_field *out)
 {
-	struct field field;
+	struct proto_field field;
 	bool found = false;
 
-	while (message.at < message.end && next_field(&message, &field))
+	while (proto_next(&message, &field))
 		if (field.number == number && field.wire == wire) {
 			*out = field;
 			found = true;
@@ -113,11 +75,10 @@ static bool find_field(struct cursor message, uint64_t number, enum wire wire, s
 static bool is_retry_info(struct cursor any)
 {
 	static const char name[] = "type.googleapis.com/google.rpc.RetryInfo";
-	struct field type;
+	struct proto_field type;
 
-	return find_field(any, 1, WIRE_BYTES, &type) &&
-	       (size_t)(type.bytes.end - type.bytes.at) == strlen(name) &&
-	       !memcmp(type.bytes.at, name, strlen(name));
+	return find_field(any, 1, PROTO_BYTES, &type) && type.size == strlen(name) &&
+	       !memcmp(type.data, name, strlen(name));
 }
 
 /*
@@ -129,18 +90,18 @@ static bool retry_info(const struct http_reply *reply, unsigned int *wait)
 	uint8_t plain[sizeof(reply->details)];
 	size_t size = decode(reply->details, plain, sizeof(plain));
 	struct cursor status = {plain, plain + size, false};
-	struct field detail, value;
+	struct proto_field detail, value;
 	uint64_t seconds = 0;
 	bool found = false;
 
-	while (!found && status.at < status.end && next_field(&status, &detail))
-		found = detail.number == 3 && detail.wire == WIRE_BYTES &&
-			is_retry_info(detail.bytes);
+	while (!found && proto_next(&status, &detail))
+		found = detail.number == 3 && detail.wire == PROTO_BYTES &&
+			is_retry_info(proto_message(&detail));
 	if (!found)
 		return false;
-	if (find_field(detail.bytes, 2, WIRE_BYTES, &value) &&
-	    find_field(value.bytes, 1, WIRE_BYTES, &value) &&
-	    find_field(value.bytes, 1, WIRE_NUMBER, &value) && value.value <= INT64_MAX)
+	if (find_field(proto_message(&detail), 2, PROTO_BYTES, &value) &&
+	    find_field(proto_message(&value), 1, PROTO_BYTES, &value) &&
+	    find_field(proto_message(&value), 1, PROTO_NUMBER, &value) && value.value <= INT64_MAX)
 		seconds = value.value;
 	*wait = (unsigned int)(seconds < PUSH_WAIT_MAX ? seconds : PUSH_WAIT_MAX);
 	return true;
@@ -186,7 +147,8 @@ static enum push_verdict verdict_of_http(const struct http_reply *reply)
 {
 	switch (reply->status) {
 	case 200 ... 299:
-		return PUSH_TAKEN;
+		/* A page: Parca has one for every path that it does not know. */
+		return strcasecmp(reply->type, "text/html") == 0 ? PUSH_UNKNOWN : PUSH_TAKEN;
 	case 413:
 		return PUSH_TOO_LARGE;
 	case 404:
@@ -208,10 +170,10 @@ static enum push_verdict verdict_of_http(const struct http_reply *reply)
 static uint64_t rejected_of(const struct http_reply *reply)
 {
 	struct cursor body = {reply->body, reply->body + reply->size, false};
-	struct field field;
+	struct proto_field field;
 
-	return find_field(body, 1, WIRE_BYTES, &field) &&
-			       find_field(field.bytes, 1, WIRE_NUMBER, &field) &&
+	return find_field(body, 1, PROTO_BYTES, &field) &&
+			       find_field(proto_message(&field), 1, PROTO_NUMBER, &field) &&
 			       field.value <= INT64_MAX
 		       ? field.value
 		       : 0;

@@ -21,7 +21,7 @@
 #include "tui/push/target.h"
 
 #define PUSHER	  "/push.v1.PusherService/Push"
-#define PARCA	  "/profiles/writeraw"
+#define PARCA	  "/api/profiles/writeraw"
 #define OTLP	  "/v1development/profiles"
 #define OTLP_RPC  "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
 #define PARCA_RPC "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw"
