@@ -24,6 +24,7 @@ import churn as churn_bench  # noqa: E402
 import exec as exec_bench  # noqa: E402
 import frames as frames_bench  # noqa: E402
 import names as names_bench  # noqa: E402
+import push as push_bench  # noqa: E402
 import python as python_bench  # noqa: E402
 import waits as waits_bench  # noqa: E402
 import walk as walk_bench  # noqa: E402
@@ -117,6 +118,10 @@ def execs(table):
 
 def churn(table):
     churn_bench.measure(table, Screen)
+
+
+def push(table):
+    push_bench.measure(table)
 
 
 def waits(table):
@@ -446,7 +451,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the loads end with their blocks
     figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
                "exec": execs, "churn": churn, "again": again, "names": names, "python": python,
-               "session": session, "ui": ui, "views": views, "waits": waits, "frames": frames}
+               "session": session, "ui": ui, "views": views, "waits": waits, "frames": frames,
+               "push": push}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()
     for name in sys.argv[1:]:

@@ -3,7 +3,7 @@
 #
 # `make bench`: the figures that the project promises, each beside its peer of the same run. Needs
 # root and an idle machine. BENCH='walk size' measures only these (walk, quick, again, size, start,
-# share, views, exec, churn, names, python, session, ui, waits, frames); BENCH_DIR (/usr) is the folder of the
+# share, views, exec, churn, names, python, session, ui, waits, frames, push); BENCH_DIR (/usr) is the folder of the
 # files for the sum of tables. The status is an error only when something could not be measured.
 
 set -u
@@ -36,4 +36,4 @@ restore() {
 trap restore EXIT
 trap 'exit 130' INT TERM HUP
 # shellcheck disable=SC2086  # words on purpose
-python3 tests/bench/bench.py ${BENCH:-walk again size start share views exec churn names python session ui waits frames}
+python3 tests/bench/bench.py ${BENCH:-walk again size start share views exec churn names python session ui waits frames push}
