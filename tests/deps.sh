@@ -66,6 +66,14 @@ test    go                                 golang-go           golang           
 test    ghc                                ghc                 ghc                    ghc          ghc                   ghc
 test    ?node                              nodejs              nodejs                 nodejs       nodejs                nodejs
 test    luajit                             luajit              luajit                 luajit       luajit                luajit
+test    python-grpc                        python3-grpcio      python3-grpcio         python-grpcio python311-grpcio    py3-grpcio
+test    python-protobuf                    python3-protobuf    python3-protobuf       python-protobuf python311-protobuf py3-protobuf
+test    protoc                             protobuf-compiler   protobuf-compiler      protobuf     protobuf-devel        protoc
+test    curl                               curl                curl                   curl         curl                  curl
+test    openssl                            openssl             openssl                openssl      openssl               openssl
+test    nghttpd                            nghttp2-server      nghttp2                nghttp2      nghttp2               nghttp2
+test    nghttp                             nghttp2-client      nghttp2                nghttp2      nghttp2               nghttp2
+test    nginx                              nginx-light         nginx                  nginx        nginx                 nginx
 test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
 kernels ?qemu-system-aarch64               qemu-system-arm     qemu-system-aarch64-core qemu-system-aarch64 qemu-arm         qemu-system-aarch64
@@ -152,6 +160,10 @@ present() { # probe
         ;;
     libc-names) libc_names ;;
     boost-context) [ -e /usr/include/boost/context/detail/fcontext.hpp ] ;;
+    # Tests use the system's Python where another one is in front of it.
+    python-grpc) /usr/bin/python3 -c 'import grpc' >/dev/null 2>&1 ;;
+    python-protobuf) /usr/bin/python3 -c 'import google.protobuf' >/dev/null 2>&1 ;;
+    nginx) command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] ;;
     # Some distributions package perl's modules apart from the interpreter.
     perl-modules) perl -MData::Dumper -MList::Util -e 1 >/dev/null 2>&1 ;;
     *:*) links "${1%:*}" "${1#*:}" ;;

@@ -53,7 +53,7 @@ import time
 
 TIME_LIMIT = 300
 LIMIT_LINES = 40
-DIRS = ("symbols", "unwind", "bpf", "tui", "live")
+DIRS = ("symbols", "unwind", "bpf", "tui", "push", "live")
 # Only with SIZE=full, except for those of ALWAYS. Of the kernels the oldest and the newest always run.
 FULL = ("hostile/", "live/test_budget", "live/test_crowd", "live/test_endurance", "live/test_giant",
         "live/test_kernel_6_", "live/test_load", "live/test_offcpu_trace")
@@ -71,7 +71,8 @@ BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_in
           "live/test_session", "live/test_unmount", "tui/app/test_pty")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
-                  r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
+                  r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT|"
+                  r"NODE_EXTRA_CA_CERTS)$")
 SLOWEST = 10
 AGAIN = int(os.environ.get("AGAIN", "2"))
 AGAIN_SECONDS = 600     # for all further runs of all programs
