@@ -45,6 +45,7 @@ import urllib.parse
 import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")     # handshakes that fail are what tests want
 import grpc  # noqa: E402
 import messages  # noqa: E402
 from google.protobuf import json_format  # noqa: E402

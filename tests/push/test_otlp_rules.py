@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rules for profiles of OTLP: a good request has no finding, and a request that breaks one rule has
-exactly that finding. So a request of stacktop's without findings says something."""
+exactly that finding. So a request of stacktop's without findings says something.
+
+Covers: tests/push/otlp_rules.py
+"""
 
 import os
 import sys
