@@ -290,16 +290,19 @@ static const char *container_of_group(const char *group)
 		       : "";
 }
 
-static bool labelled(const struct push_options *options, const char *key)
+/* Whether the user has a label of that name, from that one on. */
+static bool labelled(const struct push_options *options, size_t from, const char *key,
+		     size_t length)
 {
-	for (size_t i = 0; i < options->nlabels; i++)
-		if (strlen(key) == options->labels[i].key_length &&
-		    !strncmp(options->labels[i].key, key, options->labels[i].key_length))
+	for (size_t i = from; i < options->nlabels; i++)
+		if (length == options->labels[i].key_length &&
+		    !strncmp(options->labels[i].key, key, length))
 			return true;
 	return false;
 }
 
-/* The user's labels replace attributes of the same name, as a resource has none twice. */
+/* The user's labels replace attributes of the same name, and the last one those before, as a
+ * resource has none twice. */
 static void put_resource(struct otlp *o, struct outbytes *to, const struct push_options *options,
 			 const struct push_piece *piece, const struct export_model_proc *proc)
 {
@@ -315,15 +318,18 @@ static void put_resource(struct otlp *o, struct outbytes *to, const struct push_
 		     {"process.linux.cgroup", group},
 		     {"container.id", container_of_group(group)}};
 
-	if (proc->pid && !labelled(options, "process.pid"))
+	if (proc->pid && !labelled(options, 0, "process.pid", strlen("process.pid")))
 		put_attribute(o, to, "process.pid", strlen("process.pid"), NULL,
 			      (uint64_t)proc->pid);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (!labelled(options, texts[i].key))
+		if (!labelled(options, 0, texts[i].key, strlen(texts[i].key)))
 			PUT_TEXT(texts[i].key, texts[i].text);
-	for (size_t i = 0; i < options->nlabels; i++)
-		put_attribute(o, to, options->labels[i].key, options->labels[i].key_length,
-			      options->labels[i].value, 0);
+	for (size_t i = 0; i < options->nlabels; i++) {
+		const struct push_label *label = &options->labels[i];
+
+		if (!labelled(options, i + 1, label->key, label->key_length))
+			put_attribute(o, to, label->key, label->key_length, label->value, 0);
+	}
 }
 
 /* --- profiles -------------------------------------------------------------------------------- */

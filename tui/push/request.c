@@ -94,6 +94,9 @@ int push_request_make(struct push_request *out, enum push_protocol protocol,
 	};
 	int err;
 
+	/* One for which there was no memory is no reason to make no other. */
+	if (out->body.failed)
+		bytes_free(&out->body);
 	out->body.size = 0;
 	out->query[0] = '\0';
 	out->type = forms[protocol].type;

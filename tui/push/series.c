@@ -59,21 +59,42 @@ static void label_key(const struct push_label *label, char to[PUSH_TEXT_MAX])
 			*s = '_';
 }
 
+/* What the user calls that; NULL: nothing. Of two labels of one name the last one counts, since
+ * receivers refuse series that have a label twice. */
+static const char *users_label(const struct push_options *options, const char *name)
+{
+	const char *value = NULL;
+	char key[PUSH_TEXT_MAX];
+
+	for (size_t i = 0; i < options->nlabels; i++) {
+		label_key(&options->labels[i], key);
+		if (!strcmp(key, name))
+			value = options->labels[i].value;
+	}
+	return value;
+}
+
 /* Calls put for each label of the service. */
 static void each_label(const struct push_options *options, const struct push_piece *piece,
 		       size_t first, void (*put)(void *arg, const char *name, const char *value),
 		       void *arg)
 {
 	const struct export_model *c = piece->c;
+	const char *service = users_label(options, "service_name");
+	const char *host = users_label(options, "host");
 	char key[PUSH_TEXT_MAX];
 
 	put(arg, "__name__", push_profile_name(c));
-	put(arg, "service_name", export_model_text(c, c->procs[c->samples[first].proc].service));
-	if (*piece->host)
-		put(arg, "host", piece->host);
+	put(arg, "service_name",
+	    service ? service : export_model_text(c, c->procs[c->samples[first].proc].service));
+	if (host || *piece->host)
+		put(arg, "host", host ? host : piece->host);
 	for (size_t i = 0; i < options->nlabels; i++) {
 		label_key(&options->labels[i], key);
-		put(arg, key, options->labels[i].value);
+		if (strcmp(key, "__name__") != 0 && strcmp(key, "service_name") != 0 &&
+		    strcmp(key, "host") != 0 &&
+		    users_label(options, key) == options->labels[i].value)
+			put(arg, key, options->labels[i].value);
 	}
 }
 
@@ -223,7 +244,8 @@ int push_series(struct outbytes *out, enum push_protocol protocol,
 
 struct ingest_query {
 	char *to, *end;
-	bool more;
+	bool more; /* there is a label */
+	bool full;
 };
 
 /* RFC 3986 section 2.1. */
@@ -234,6 +256,7 @@ static void put_escaped(struct ingest_query *q, const char *text)
 			*q->to++ = *text;
 		else
 			q->to += sprintf(q->to, "%%%02X", (unsigned int)(unsigned char)*text);
+	q->full |= *text != '\0';
 	*q->to = '\0';
 }
 
@@ -249,9 +272,11 @@ static void put_value(struct ingest_query *q, const char *value)
 	put_escaped(q, plain);
 }
 
+/* As a whole, or not at all. */
 static void put_query_label(void *arg, const char *name, const char *value)
 {
 	struct ingest_query *q = arg;
+	char *begin = q->to;
 
 	/* The first is the name of the series; /ingest finds it by the types of the profile. */
 	if (!strcmp(name, "__name__"))
@@ -264,7 +289,11 @@ static void put_query_label(void *arg, const char *name, const char *value)
 	put_escaped(q, name);
 	put_escaped(q, "=");
 	put_value(q, value);
-	q->more = true;
+	if (q->full)
+		q->to = begin;
+	else
+		q->more = true;
+	q->full = false;
 }
 
 int push_ingest(struct push_request *out, const struct push_options *options,
@@ -272,7 +301,7 @@ int push_ingest(struct push_request *out, const struct push_options *options,
 {
 	const struct export_model *c = piece->c;
 	const uint64_t from = c->slices[0].time;
-	struct ingest_query q = {out->query, out->query + sizeof(out->query) - 256, false};
+	struct ingest_query q = {out->query, out->query + sizeof(out->query) - 256, false, false};
 	char *profile;
 	size_t size;
 	int err;
@@ -283,13 +312,11 @@ int push_ingest(struct push_request *out, const struct push_options *options,
 	if (!err) {
 		q.to += sprintf(q.to, "?name=");
 		each_label(options, piece, piece->first, put_query_label, &q);
-		if (q.more)
-			put_escaped(&q, "}");
 		sprintf(q.to,
-			"&from=%" PRIu64 "&until=%" PRIu64
+			"%s&from=%" PRIu64 "&until=%" PRIu64
 			"&format=pprof&spyName=stacktop&sampleRate=%u",
-			from / 1000000000u, (from + c->health.elapsed + 999999999u) / 1000000000u,
-			c->health.frequency);
+			q.more ? "%7D" : "", from / 1000000000u,
+			(from + c->health.elapsed + 999999999u) / 1000000000u, c->health.frequency);
 		bytes_put(&out->body, profile, size);
 	}
 	free(profile);
