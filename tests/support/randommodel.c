@@ -88,7 +88,7 @@ static uint32_t a_kernel_stack(struct made *m, bool waits)
 	if (!waits)
 		return feed_stack(m->p, true, false, frames, n);
 	return (uint32_t)profile_wait_stack(m->p, frames, n,
-					    (enum wait_cause)below(m, WAIT_CAUSES));
+					    (enum wait_cause)(1 + below(m, WAIT_CAUSES - 1)));
 }
 
 static void make_procs(struct made *m)
