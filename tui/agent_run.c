@@ -57,6 +57,8 @@ struct agent {
 	int signals;
 	bool stopping;
 	unsigned int looks;
+	uint64_t serial;	   /* of the last message that was written */
+	struct profile_health sum; /* since the start; under the profile's lock */
 	/* For the thread that serves metrics. */
 	_Atomic uint64_t seen; /* slices */
 	_Atomic uint64_t last; /* CLOCK_MONOTONIC ns of the last slice, or of the start */
@@ -166,7 +168,7 @@ static int serve_metrics(struct agent *a, char **text, size_t *size)
 		return 500;
 	push_state(a->push, &state);
 	profile_lock(a->profile);
-	query_health_sum(a->profile, SPAN_TOTAL, &sum);
+	sum = a->sum;
 	profile_unlock(a->profile);
 	metrics_family(m, METRIC_GAUGE, "stacktop_up", "1: samples come in.");
 	metrics_count(m, NULL, 0, atomic_load(&a->seen) > 0);
@@ -321,7 +323,15 @@ static void take_signal(struct agent *a)
 
 static void take_slices(struct agent *a)
 {
+	struct profile_health health;
+
 	push_take(a->push);
+	/* Sums since the start would only grow, and there is no screen for them. */
+	profile_lock(a->profile);
+	query_health_sum(a->profile, SPAN_TOTAL, &health);
+	profile_health_add(&a->sum, &health);
+	profile_zero(a->profile);
+	profile_unlock(a->profile);
 	source_post(a->source, SOURCE_NEXT, NULL);
 	if (!atomic_load(&a->seen))
 		notify_ready(&a->notify);
@@ -339,7 +349,7 @@ static int loop(struct agent *a)
 				{.fd = a->signals, .events = POLLIN}};
 	const uint64_t watched = notify_watchdog_ms();
 	const int ms = watched && watched < STATUS_MS ? (int)watched : STATUS_MS;
-	uint64_t serial = 0, n;
+	uint64_t n;
 	bool finished = false;
 
 	while (!finished) {
@@ -350,7 +360,7 @@ static int loop(struct agent *a)
 		if (fds[1].revents)
 			take_signal(a);
 		finished = a->source->finished;
-		batch_messages(stderr, a->profile, &serial);
+		batch_messages(stderr, a->profile, &a->serial);
 		if (a->source->slices != atomic_load(&a->seen))
 			take_slices(a);
 		look(a);
@@ -379,11 +389,11 @@ int agent_run(struct profile *profile, struct source *source, struct push *push,
 	if (options->listen &&
 	    listen_start(&a.listen, options->listen, answer, &a, error, sizeof(error))) {
 		notify_close(&a.notify);
-		reports_end_push(push, profile, 0);
+		reports_end_push(push, profile, &a.serial, 0);
 		return complain(error);
 	}
 	status = loop(&a);
-	if (!reports_end_push(push, profile, PUSH_END_MS) && status == EXIT_SUCCESS)
+	if (!reports_end_push(push, profile, &a.serial, PUSH_END_MS) && status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
 	/* A thread that is left behind uses what is here: only the end of the process is left. */
 	if (!listen_stop(a.listen) || thread_is_stuck())

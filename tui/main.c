@@ -291,6 +291,7 @@ static int run(struct profile *profile, const struct options *options, struct ch
 	struct collector *collector = NULL;
 	struct source *source = NULL;
 	struct push *push = NULL;
+	uint64_t serial = 0;
 	char error[1024] = "";
 
 	allow_descriptors();
@@ -320,14 +321,20 @@ static int run(struct profile *profile, const struct options *options, struct ch
 		status = agent_run(profile, source, push, options, typed, signals);
 		push = NULL;
 	} else if (options->batch) {
-		status = reports_run(profile, source, command, push, options, file, signals);
+		status = reports_run(profile, source, command, push, options, file, signals,
+				     &serial);
 		file = NULL;
 	} else {
 		status = show(profile, source, push, options, signals);
 		if (source->failed)
 			status = not_begun(command, source->failure);
 	}
-	if (push && !reports_end_push(push, profile, options->batch ? PUSH_END_MS : leave_ms()) &&
+	/* The screen has shown what is on the board. */
+	while (!options->batch &&
+	       board_next(profile_board(profile), &serial, &(struct board_message){0}))
+		;
+	if (push &&
+	    !reports_end_push(push, profile, &serial, options->batch ? PUSH_END_MS : leave_ms()) &&
 	    status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
 	/* How the command ended is how this ends. */
@@ -449,7 +456,8 @@ static void plan_memory(struct options *options)
 	};
 	struct memory_plan plan;
 
-	memory_plan(&plan, memory_available(), memlock_expected(), &given);
+	/* An agent has the least of each part. */
+	memory_plan(&plan, options->agent ? 0 : memory_available(), memlock_expected(), &given);
 	memory_use(&plan);
 	options->memory = (unsigned int)(memory_limit(MEMORY_TABLES) >> 20);
 	options->debug_memory = (unsigned int)(memory_limit(MEMORY_DEBUG) >> 20);

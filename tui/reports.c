@@ -42,15 +42,11 @@ int reports_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-bool reports_end_push(struct push *push, struct profile *profile, unsigned int ms)
+bool reports_end_push(struct push *push, struct profile *profile, uint64_t *serial, unsigned int ms)
 {
-	uint64_t serial = 0;
-	bool whole;
+	bool whole = push_end(push, ms);
 
-	while (board_next(profile_board(profile), &serial, &(struct board_message){0}))
-		;
-	whole = push_end(push, ms);
-	batch_messages(stderr, profile, &serial);
+	batch_messages(stderr, profile, serial);
 	return whole;
 }
 
@@ -97,14 +93,14 @@ static bool batch_wait(struct source *source, struct child *command, int signals
 /* Reports until the end. */
 static int batch_loop(struct profile *profile, struct source *source, struct child *command,
 		      struct push *push, const struct options *options, struct exporter *exporter,
-		      int signals)
+		      int signals, uint64_t *serial)
 {
 	struct query q = options_query(options);
 	/* A file of all refreshes takes them as they come. */
 	bool streams = export_streams(exporter);
 	bool one = options->at_end && streams;
 	struct batch_event event = {0};
-	uint64_t seen = 0, slices, before, committed = 0, serial = 0, asked = 0;
+	uint64_t seen = 0, slices, before, committed = 0, asked = 0;
 	bool finished = false;
 	int err = 0;
 
@@ -113,7 +109,7 @@ static int batch_loop(struct profile *profile, struct source *source, struct chi
 	while (!err && !finished && batch_wait(source, command, signals, &asked)) {
 		finished = source->finished; /* before: what it committed is seen below */
 		slices = source->slices;
-		batch_messages(stderr, profile, &serial);
+		batch_messages(stderr, profile, serial);
 		if (slices == seen)
 			continue;
 		if (options->replay && !streams)
@@ -148,7 +144,8 @@ int reports_complain(const struct options *options, int err)
 }
 
 int reports_run(struct profile *profile, struct source *source, struct child *command,
-		struct push *push, const struct options *options, struct outfile *file, int signals)
+		struct push *push, const struct options *options, struct outfile *file, int signals,
+		uint64_t *serial)
 {
 	struct exporter *exporter = NULL;
 	struct theme *theme = NULL;
@@ -162,7 +159,8 @@ int reports_run(struct profile *profile, struct source *source, struct child *co
 	}
 	err = export_new(options->format, to, theme, &exporter);
 	if (!err)
-		err = batch_loop(profile, source, command, push, options, exporter, signals);
+		err = batch_loop(profile, source, command, push, options, exporter, signals,
+				 serial);
 	export_free(exporter);
 	theme_free(theme);
 	if (file && !err)

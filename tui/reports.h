@@ -5,6 +5,7 @@
 /* A run without a screen: a report after each refresh, or at the end. Returns are exit statuses. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct child;
 struct options;
@@ -18,13 +19,18 @@ int reports_signals(void);
 /* Opens the file of the options, so that one that cannot be written is an error before anything is
  * loaded; NULL: standard output. */
 int reports_open(const struct options *options, struct outfile **file);
-/* Reports until the end; push (NULL: none) gets each slice, too. Takes the file. */
+/* Reports until the end; push (NULL: none) gets each slice, too. Takes the file. *serial: the
+ * number of the last message of the board that was written. */
 int reports_run(struct profile *profile, struct source *source, struct child *command,
-		struct push *push, const struct options *options, struct outfile *file,
-		int signals);
-/* Ends the push within so many ms, and says what comes of it. False: samples were lost. */
+		struct push *push, const struct options *options, struct outfile *file, int signals,
+		uint64_t *serial);
+/*
+ * Ends the push within so many ms, and says what comes of it, and what the board has after message
+ * number *serial. False: samples were lost.
+ */
 #define PUSH_END_MS 10000
-bool reports_end_push(struct push *push, struct profile *profile, unsigned int ms);
+bool reports_end_push(struct push *push, struct profile *profile, uint64_t *serial,
+		      unsigned int ms);
 /* Says that the output of the options failed. */
 int reports_complain(const struct options *options, int err);
 

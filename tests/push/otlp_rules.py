@@ -213,8 +213,6 @@ class Rules:
         self.not_negative(profile.period, f"{where}.period")
         if profile.period > 0 and not profile.period_type.type_strindex:
             self.say(f"{where}.period_type", "is missing, but there is a period")
-        if profile.period == 0 and profile.period_type.type_strindex:
-            self.say(f"{where}.period", "is 0, but there is a type of it")
         if len(profile.profile_id) != 16:
             self.say(f"{where}.profile_id", f"has {len(profile.profile_id)} bytes, not 16")
         elif not any(profile.profile_id):

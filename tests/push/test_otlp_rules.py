@@ -316,7 +316,6 @@ BROKEN = [
     (set_member(profile_of, profile_id=bytes(16)), f"{ONE}.profile_id: is zero"),
     (same_id, f"{TWO}.profile_id: came before"),
     (set_member(profile_of, period=-1), f"{ONE}.period: -1 is negative"),
-    (set_member(profile_of, period=0), f"{ONE}.period: is 0, but there is a type of it"),
     (without("period_type"), f"{ONE}.period_type: is missing, but there is a period"),
     (without("sample_type"), f"{ONE}.sample_type: has no type or no unit"),
     (set_member(profile_of, original_payload=b"x"),

@@ -226,6 +226,9 @@ static void set_request(struct http *h, const struct http_request *r, const void
 		       : strncasecmp(r->url, "https:", 6) == 0
 			       ? (long)CURL_HTTP_VERSION_2TLS
 			       : (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+	/* libcurl 7.88 breaks the second request of such a connection. */
+	if (r->grpc && strncasecmp(r->url, "https:", 6) != 0)
+		c->easy_setopt(h->easy, CURLOPT_FORBID_REUSE, 1l);
 	if (!r->type)
 		return;
 	c->easy_setopt(h->easy, CURLOPT_POST, 1l);
@@ -257,7 +260,9 @@ static void explain(struct http *h, CURLcode code, const char *why)
 	long os = 0;
 
 	h->curl->easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os);
-	reply->certificate = code == CURLE_PEER_FAILED_VERIFICATION;
+	reply->unreachable = code == CURLE_COULDNT_RESOLVE_HOST ||
+			     code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_COULDNT_CONNECT ||
+			     code == CURLE_PEER_FAILED_VERIFICATION;
 	if (code == CURLE_COULDNT_CONNECT && os)
 		why = strerror((int)os);
 	else if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT)

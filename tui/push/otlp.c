@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Profiles of OpenTelemetry, by the numbers of fields in open-telemetry/opentelemetry-proto,
- * profiles/v1development (1.9 and later). Each table of the dictionary is a set of encoded
- * messages, so it has no entry twice; it begins with the entry that stands for "none", and has only
- * what samples lead to. A process is a resource, since that is what its attributes describe.
+ * profiles/v1development (1.10 and later; a Sample had other numbers before). Each table of the
+ * dictionary is a set of encoded messages, so it has no entry twice; it begins with the entry that
+ * stands for "none", and has only what samples lead to. A process is a resource, since that is what
+ * its attributes describe.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -392,8 +393,11 @@ static int put_samples(struct otlp *o, struct outbytes *to, size_t first, size_t
 	return 0;
 }
 
-/* The period of waits is a switch of a thread, as the conventions say; how long that is, is not
- * known. */
+/*
+ * The type of the period of waits is that of the semantic conventions. It has no number, though it
+ * would be one switch: Pyroscope knows waits as off_cpu:nanoseconds::, and takes those with a
+ * period for something else.
+ */
 static void put_types(struct otlp *o, struct outbytes *to)
 {
 	const struct export_model *c = o->c;

@@ -232,8 +232,7 @@ static bool ask(struct push_sender *s)
 				return true;
 			}
 		} while (reply.status && push_target_other(&target));
-		/* Of a name that is not known, or a port that is closed, no more is to be found. */
-		if (!reply.status && i == 0)
+		if (reply.unreachable)
 			break;
 	}
 	tell_trouble(s, reply.status || !*reply.error ? why : reply.error);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define PUSH_URL_MAX	 1024
-#define PUSH_LABELS_MAX	 32
+#define PUSH_LABELS_MAX	 24  /* Pyroscope takes 30 with its own */
 #define PUSH_TEXT_MAX	 256 /* bytes of a label's value or of a service's name, and NUL */
 #define PUSH_EVERY	 10  /* seconds, the default */
 #define PUSH_SPOOL_LEAST ((uint64_t)1 << 20)
