@@ -251,8 +251,9 @@ static int take_stacks(struct import_builder *b, struct import_cell_key *key)
 	if (id < 0)
 		return (int)id;
 	key->ustack = (uint32_t)id;
-	stack = (struct profile_stack){
-		.kernel = true, .nframes = (uint32_t)nkernel, .frames = b->frames + nuser};
+	stack = (struct profile_stack){.kernel = true,
+				       .nframes = (uint32_t)nkernel,
+				       .frames = nkernel ? b->frames + nuser : b->frames};
 	if (b->caused)
 		id = profile_wait_stack(b->p, stack.frames, stack.nframes, b->cause);
 	else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * perf.data holds addresses, whose names only perf can find, with the files and build-ids that it
- * knows: `perf script` reads it. Inlined calls are left out (--no-inline), for which perf 6.1
- * starts an addr2line and waits for it at each address.
+ * knows: `perf script` reads it. Inlined calls are left out (--no-inline): some builds of perf ask
+ * addr2line for each address, and others, as that of Debian 12, do not find any.
  */
 #include <errno.h>
 #include <fcntl.h>
