@@ -25,7 +25,7 @@ static struct import_text take_word(struct import_text *text)
 	while (n < word.length && !is_blank(word.at[n]))
 		n++;
 	text->length = word.length - n;
-	text->at = word.at + n;
+	text->at = n ? word.at + n : word.at;
 	word.length = n;
 	return word;
 }
@@ -231,5 +231,5 @@ bool script_frame(struct import_text line, struct import_frame *out)
 
 bool script_frame_only(struct import_text text, struct import_frame *out)
 {
-	return take_frame(text, out, true);
+	return text.length && take_frame(text, out, true);
 }

@@ -59,6 +59,7 @@ func main() {
 	pprof.StopCPUProfile()
 	cpu.Close()
 	keep(5000)
+	runtime.GC() // the profile is of the last one
 	heap, _ := os.Create(os.Args[2])
 	pprof.WriteHeapProfile(heap)
 	heap.Close()
