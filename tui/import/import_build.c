@@ -437,6 +437,11 @@ int import_slice(struct import_builder *b, uint64_t elapsed)
 	return err;
 }
 
+int import_end(struct import_builder *b, uint64_t elapsed)
+{
+	return b->ncells || b->time == FIRST_TIME_NS ? import_slice(b, elapsed) : 0;
+}
+
 bool import_begun(const struct import_builder *b)
 {
 	return b->ncells > 0;

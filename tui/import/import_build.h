@@ -87,6 +87,8 @@ void import_pace(struct import_builder *b, uint64_t ns, uint64_t count);
  * Without samples it is an empty slice. Errors as those of import_sample.
  */
 int import_slice(struct import_builder *b, uint64_t elapsed);
+/* The same for the last slice, which is left out if it is empty and not the only one. */
+int import_end(struct import_builder *b, uint64_t elapsed);
 /* True if there are samples in the slice. */
 bool import_begun(const struct import_builder *b);
 /* The next slice begins so many ns later than the last one ended. */

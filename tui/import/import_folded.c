@@ -112,7 +112,7 @@ static int feed_lines(struct folded_input *in, struct import_text text)
 	while (!err && import_line(&lines, &line))
 		if (line.length && take_count(line, &frames, &count) && count)
 			err = feed_line(in, frames, count);
-	return err ? err : import_slice(in->b, 0);
+	return err ? err : import_end(in->b, 0);
 }
 
 int import_folded(struct import_text text, struct import_to *to)

@@ -345,7 +345,7 @@ static int feed(struct pprof_input *in)
 	err = feed_builds(in);
 	if (!err)
 		err = each_sample(in, feed_sample);
-	return err ? err : import_slice(in->b, in->count ? 0 : ns);
+	return err ? err : import_end(in->b, in->count ? 0 : ns);
 }
 
 int import_pprof(const uint8_t *data, size_t size, struct import_to *to)

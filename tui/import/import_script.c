@@ -373,8 +373,8 @@ static int feed(struct script_input *in)
 	if (err)
 		return err;
 	if (!in->timed)
-		return import_slice(in->b, 0);
-	return import_slice(in->b, in->last > in->begin ? in->last - in->begin : 0);
+		return import_end(in->b, 0);
+	return import_end(in->b, in->last > in->begin ? in->last - in->begin : 0);
 }
 
 int import_script(struct import_text text, struct import_to *to)
