@@ -17,7 +17,7 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 FOLDERS = ("symbols", "unwind", "bpf", "tui")
-TESTS = [f"tests/{folder}/{room}test_*.{kind}" for folder in (*FOLDERS, "live", "hostile")
+TESTS = [f"tests/{folder}/{room}test_*.{kind}" for folder in (*FOLDERS, "live", "hostile", "push")
          for room in ("", "*/") for kind in ("c", "py", "sh")] + ["tests/fuzz/fuzz_*.c"]
 # These run the whole program on other kernels.
 WHOLE = re.compile(r"^tests/live/test_kernel")
