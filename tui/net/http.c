@@ -100,7 +100,17 @@ static void message_of(char *to, size_t size, const char *value)
 	text_clean(to, size, plain, n);
 }
 
-/* Headers and, of gRPC, the trailers. */
+/* What is no code of gRPC is UNKNOWN, and never OK. */
+static int status_of(const char *value)
+{
+	char *end;
+	unsigned long code = strtoul(value, &end, 10);
+
+	return code > 255 || *end ? 2 : (int)code;
+}
+
+/* Headers and, of gRPC, the trailers. A proxy's or "100 Continue" come before those of the reply.
+ */
 static size_t keep_header(char *data, size_t one, size_t n, void *arg)
 {
 	struct http *h = arg;
@@ -113,6 +123,11 @@ static size_t keep_header(char *data, size_t one, size_t n, void *arg)
 	while (length && (data[length - 1] == '\r' || data[length - 1] == '\n'))
 		length--;
 	text_clean(line, sizeof(line), data, length);
+	if (!strncmp(line, "HTTP/", 5)) {
+		reply->wait = 0;
+		reply->grpc_status = -1;
+		reply->type[0] = reply->details[0] = reply->error[0] = '\0';
+	}
 	value = value_of(line, "content-type");
 	if (value)
 		text_clean(reply->type, sizeof(reply->type), value, strcspn(value, "; \t"));
@@ -121,7 +136,7 @@ static size_t keep_header(char *data, size_t one, size_t n, void *arg)
 		reply->wait = seconds_of(h, value);
 	value = value_of(line, "grpc-status");
 	if (value && isdigit((unsigned char)*value))
-		reply->grpc_status = (int)(strtoul(value, NULL, 10) & 0xff);
+		reply->grpc_status = status_of(value);
 	value = value_of(line, "grpc-message");
 	if (value)
 		message_of(reply->error, sizeof(reply->error), value);
@@ -190,7 +205,7 @@ static void set_general(struct http *h, const char *url, char *why)
 	c->easy_reset(h->easy);
 	c->easy_setopt(h->easy, CURLOPT_URL, url);
 	c->easy_setopt(h->easy, CURLOPT_NOSIGNAL, 1l);
-#ifdef CURLOPT_QUICK_EXIT
+#if LIBCURL_VERSION_NUM >= 0x075700
 	c->easy_setopt(h->easy, CURLOPT_QUICK_EXIT, 1l);
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -260,9 +275,10 @@ static void explain(struct http *h, CURLcode code, const char *why)
 	long os = 0;
 
 	h->curl->easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os);
+	reply->certificate = code == CURLE_PEER_FAILED_VERIFICATION;
 	reply->unreachable = code == CURLE_COULDNT_RESOLVE_HOST ||
 			     code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_COULDNT_CONNECT ||
-			     code == CURLE_PEER_FAILED_VERIFICATION;
+			     code == CURLE_OPERATION_TIMEDOUT;
 	if (code == CURLE_COULDNT_CONNECT && os)
 		why = strerror((int)os);
 	else if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT)

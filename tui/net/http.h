@@ -39,7 +39,8 @@ struct http_reply {
 	int status;	     /* of HTTP; 0: there was no answer, and error says why */
 	int grpc_status;     /* of gRPC; -1: none came */
 	unsigned int wait;   /* seconds: Retry-After, as a number or a date; 0: none */
-	bool unreachable;    /* no server was found, or it is not who it should be */
+	bool unreachable;    /* nothing answers at that place, whatever it is asked */
+	bool certificate;    /* the server is not who it should be */
 	char type[64];	     /* Content-Type, clean */
 	char details[1024];  /* of gRPC: grpc-status-details-bin, in base64; "" */
 	char error[256];     /* clean: what went wrong, or what the server says of it; "" */

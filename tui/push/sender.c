@@ -216,6 +216,7 @@ static bool ask(struct push_sender *s)
 						   PUSH_OTLP_GRPC, PUSH_PARCA_GRPC};
 	const char *why = "speaks none of the protocols of Pyroscope, Parca and OpenTelemetry";
 	struct http_reply reply = {0};
+	struct push_answer first = {0};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		struct push_target target = s->target;
@@ -224,6 +225,8 @@ static bool ask(struct push_sender *s)
 		do {
 			if (ask_for(s, &target, &reply))
 				return false;
+			if (target.protocol == order[0])
+				push_judge(order[0], &reply, &first);
 			if (push_knows(target.protocol, &reply)) {
 				s->target = target;
 				board_message(s->board, MESSAGE_INFO,
@@ -232,10 +235,12 @@ static bool ask(struct push_sender *s)
 				return true;
 			}
 		} while (reply.status && push_target_other(&target));
-		if (reply.unreachable)
+		/* Of a name that is not known, or a port that is closed, no more is to be found;
+		 * but what speaks HTTP/2 only breaks off the first requests. */
+		if (reply.unreachable || reply.certificate)
 			break;
 	}
-	tell_trouble(s, reply.status || !*reply.error ? why : reply.error);
+	tell_trouble(s, first.verdict == PUSH_AGAIN ? first.text : why);
 	return false;
 }
 
@@ -312,7 +317,9 @@ static void take_answer(struct push_sender *s, const struct push_piece *piece,
 	case PUSH_TAKEN:
 		tell_success(s, count_of(piece, piece->first, s->request.end));
 		at->cursor = s->request.end;
-		s->most += s->most < PIECE_MOST ? s->most / 16 + 1 : 0;
+		/* More would be cut at other places by the next process. */
+		s->most += s->most / 16 + 1;
+		s->most = s->most < PIECE_MOST ? s->most : PIECE_MOST;
 		break;
 	case PUSH_TOO_LARGE:
 		cut(s, piece, at);
@@ -348,6 +355,9 @@ static bool send_entry(struct push_sender *s, const struct push_entry *entry,
 {
 	struct push_progress at = entry->progress;
 
+	/* A file that is damaged must not pass for one that was sent. */
+	if (at.cursor > c->nsamples)
+		at.cursor = 0;
 	/* What is sent again has to be cut at the same places, also by another process: only then
 	 * it has the same ids. */
 	if (!at.piece || at.piece > PIECE_MOST) {
