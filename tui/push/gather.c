@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "symbols/base/clock.h"
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/export/export_model.h"
 #include "tui/push/pack.h"
@@ -16,7 +17,16 @@
 #include "tui/push/target.h"
 #include "tui/query/query.h"
 
-#define MODELS 2 /* samples, waits */
+#define MODELS	    2	/* samples, waits */
+#define WAITING_MAX 16u /* events, chosen faster than slices are read */
+
+/* An interval that is complete. */
+struct gathered_interval {
+	struct export_model models[MODELS];
+	struct push_options options;
+	uint64_t end;
+	int failed;
+};
 
 struct push_gather {
 	struct profile *profile;
@@ -30,6 +40,8 @@ struct push_gather {
 	uint64_t elapsed; /* ns, of the interval */
 	uint64_t end;	  /* CLOCK_REALTIME ns, of the last slice */
 	int failed;
+	struct gathered_interval *waiting; /* of before_zero; they are before what follows */
+	size_t nwaiting, waiting_room;
 	char host[PUSH_HOST_MAX];
 	struct push_gathered state;
 };
@@ -114,37 +126,13 @@ static bool read_slices(struct push_gather *g, const struct profile *p, bool all
 		if (!query_slice_health(p, g->next, &health))
 			continue;
 		if (!all && health.time + g->lag > newest.time)
-			return false;
+			break;
 		if (complete(g) || !fits(g, &health))
 			return true;
 		g->failed = add_slice(g, p, &health);
 	}
 	return g->failed || complete(g);
 }
-
-/* All slices are about to go. What is too much for an interval is kept, and split no more. */
-static void before_zero(const struct profile *p, void *arg)
-{
-	struct push_gather *g = arg;
-	double every;
-
-	pthread_mutex_lock(&g->lock);
-	every = g->options.every;
-	g->options.every = 1e9;
-	read_slices(g, p, true);
-	g->options.every = every;
-	pthread_mutex_unlock(&g->lock);
-}
-
-/* --- intervals ------------------------------------------------------------------------------- */
-
-/* An interval that is complete: no other thread knows it any more. */
-struct gathered_interval {
-	struct export_model models[MODELS];
-	struct push_options options;
-	uint64_t end;
-	int failed;
-};
 
 /* The lock is held. */
 static void take_out(struct push_gather *g, struct gathered_interval *out)
@@ -158,6 +146,25 @@ static void take_out(struct push_gather *g, struct gathered_interval *out)
 	g->failed = 0;
 	g->state.intervals++;
 }
+
+/* All slices are about to go. What is too much for an interval is kept, and split no more, unless
+ * it is of several events. */
+static void before_zero(const struct profile *p, void *arg)
+{
+	struct push_gather *g = arg;
+	double every;
+
+	pthread_mutex_lock(&g->lock);
+	every = g->options.every;
+	g->options.every = 1e9;
+	while (read_slices(g, p, true) &&
+	       !GROW(g->waiting, g->nwaiting, g->waiting_room, WAITING_MAX))
+		take_out(g, &g->waiting[g->nwaiting++]);
+	g->options.every = every;
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* --- intervals ------------------------------------------------------------------------------- */
 
 /* -ENOMEM. What the queue has no room for it counts. */
 static int pack_model(struct push_gather *g, const struct gathered_interval *interval,
@@ -198,23 +205,35 @@ static int pack_interval(struct push_gather *g, struct gathered_interval *interv
 	return err;
 }
 
+/* The next interval that is complete, or with `all` what there is. Both locks are held. */
+static bool next_interval(struct push_gather *g, const struct push_options *options, bool all,
+			  struct gathered_interval *out)
+{
+	if (g->nwaiting) {
+		*out = g->waiting[0];
+		memmove(g->waiting, g->waiting + 1, --g->nwaiting * sizeof(*g->waiting));
+		return true;
+	}
+	/* An interval has the options that it began with. */
+	if (!g->elapsed)
+		g->options = *options;
+	if (!read_slices(g, g->profile, all) && !(all && g->elapsed))
+		return false;
+	take_out(g, out);
+	return true;
+}
+
 int push_gather_take(struct push_gather *g, const struct push_options *options, bool all)
 {
-	bool more = true, any;
+	bool any = true;
 	int err = 0;
 
-	while (more) {
+	while (any) {
 		struct gathered_interval interval;
 
 		profile_lock(g->profile);
 		pthread_mutex_lock(&g->lock);
-		/* An interval has the options that it began with. */
-		if (!g->elapsed)
-			g->options = *options;
-		more = read_slices(g, g->profile, all);
-		any = more || (all && g->elapsed);
-		if (any)
-			take_out(g, &interval);
+		any = next_interval(g, options, all, &interval);
 		pthread_mutex_unlock(&g->lock);
 		profile_unlock(g->profile);
 		if (any) {
@@ -264,8 +283,12 @@ void push_gather_free(struct push_gather *g)
 	profile_lock(g->profile);
 	profile_before_zero(g->profile, NULL, g);
 	profile_unlock(g->profile);
-	for (int i = 0; i < MODELS; i++)
+	for (int i = 0; i < MODELS; i++) {
 		export_model_free(&g->models[i]);
+		for (size_t n = 0; n < g->nwaiting; n++)
+			export_model_free(&g->waiting[n].models[i]);
+	}
+	free(g->waiting);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
 }
