@@ -228,6 +228,9 @@ bool push_knows(enum push_protocol protocol, const struct http_reply *reply)
 		return false;
 	if (is_grpc(protocol))
 		return reply->grpc_status >= 0;
+	/* It has no answer of a type of its own, but refuses what is empty. */
+	if (protocol == PUSH_INGEST && answer.verdict == PUSH_REFUSED)
+		return true;
 	/* 401 and 403 may come from a proxy, which has looked at the path or not. */
 	if (reply->status == 401 || reply->status == 403 || reply->status == 429)
 		return true;
