@@ -248,6 +248,7 @@ static struct agent_settings *read_settings(const struct agent *a)
 	}
 	if (options_parse(s->arguments.argc, s->arguments.argv, &s->options, stderr) !=
 	    OPTIONS_RUN) {
+		arguments_blame(&s->arguments);
 		settings_free(s);
 		return NULL;
 	}

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "symbols/base/text.h"
+#include "tui/complain.h"
 #include "tui/options.h"
 #include "tui/util/conflines.h"
 #include "tui/util/safepath.h"
@@ -414,4 +415,14 @@ void arguments_free(struct arguments *a)
 const char *arguments_origin(const struct arguments *a, int i)
 {
 	return i >= 1 && (size_t)i <= a->count ? a->given[i - 1].origin : NULL;
+}
+
+void arguments_blame(const struct arguments *a)
+{
+	const char *origin = arguments_origin(a, optind - 1);
+	char text[512];
+
+	snprintf(text, sizeof(text), "that is from %s", origin ? origin : "");
+	if (origin)
+		complain(text);
 }

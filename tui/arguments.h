@@ -59,5 +59,7 @@ void arguments_free(struct arguments *a);
  * NULL: the command line. If options_parse has failed, i is optind - 1.
  */
 const char *arguments_origin(const struct arguments *a, int i);
+/* Says so of the value that options_parse has just refused, on standard error. */
+void arguments_blame(const struct arguments *a);
 
 #endif

@@ -498,6 +498,7 @@ int main(int argc, char **argv)
 		status = print(options_version);
 		break;
 	case OPTIONS_USAGE:
+		arguments_blame(&arguments);
 		status = EXIT_USAGE;
 		break;
 	case OPTIONS_FAILED:
