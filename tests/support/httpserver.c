@@ -118,8 +118,8 @@ static void serve(struct httpserver *s, int fd)
 		if (!body)
 			return;
 		got.body = body;
-		then = ask(s, fd, &got);
 		atomic_fetch_add(&s->requests, 1);
+		then = ask(s, fd, &got);
 	}
 	free(body);
 	if (then == HTTP_RESET) /* socket(7) */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What `y` takes from each view, and that it is base64 as RFC 4648 has it.
- * Covers: tui/app/actions.c tui/screen/terminal.c
+ * Covers: tui/app/actions.c tui/screen/terminal.c tui/util/base64.c
  */
 #include <setjmp.h>
 #include <stdio.h>
