@@ -32,10 +32,10 @@ static char seen[16384], seen_other[16384];
 static uint8_t *seen_body;
 static size_t seen_size;
 
-static enum http_then serve(void *arg, const struct http_got *got, FILE *answer)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these */
+
+static enum http_then serve_locked(void *arg, const struct http_got *got, FILE *answer)
 {
-	if (!got->body)
-		return HTTP_GO_ON;
 	snprintf(arg ? seen_other : seen, sizeof(seen), "%s", got->head);
 	if (!arg) {
 		seen_body = realloc(seen_body, got->size + 1);
@@ -47,6 +47,25 @@ static enum http_then serve(void *arg, const struct http_got *got, FILE *answer)
 	else
 		fwrite(answer_text, 1, answer_size, answer);
 	return arg ? HTTP_GO_ON : then;
+}
+
+static enum http_then serve(void *arg, const struct http_got *got, FILE *answer)
+{
+	enum http_then next;
+
+	if (!got->body)
+		return HTTP_GO_ON;
+	pthread_mutex_lock(&lock);
+	next = serve_locked(arg, got, answer);
+	pthread_mutex_unlock(&lock);
+	return next;
+}
+
+/* A request has ended: what the servers have seen can be read, and their answers can be changed. */
+static void settle(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
 }
 
 static int begin(void **state)
@@ -91,6 +110,7 @@ static struct http *send_with(const struct http_settings *settings, struct http_
 
 	assert_int_equal(http_new(settings, &h), 0);
 	assert_int_equal(http_send(h, &request, reply, NULL), 0);
+	settle();
 	assert_non_null(memchr(reply->type, 0, sizeof(reply->type)));
 	assert_non_null(memchr(reply->error, 0, sizeof(reply->error)));
 	for (const char *s = reply->error; *s; s++)
@@ -159,10 +179,12 @@ static void test_again(void **state)
 	ANSWER("HTTP/1.1 429 No\r\nRetry-After: 7\r\nContent-Type: a/b\r\ngrpc-status: 3\r\n"
 	       "Content-Length: 3\r\n\r\nwhy");
 	assert_int_equal(http_send(h, &post, &reply, NULL), 0);
+	settle();
 	assert_int_equal(reply.wait, 7);
 	assert_int_equal(reply.grpc_status, 3);
 	ANSWER("HTTP/1.1 204 OK\r\nConnection: close\r\n\r\n");
 	assert_int_equal(http_send(h, &get, &reply, NULL), 0);
+	settle();
 	assert_int_equal(strncmp(seen, "GET /path HTTP/1.1\r\n", 20), 0);
 	assert_null(strcasestr(seen, "content-type"));
 	assert_int_equal(reply.status, 204);
@@ -406,6 +428,7 @@ static int fetch(uint64_t most, char **text, size_t *size, char error[256])
 	int err = http_fetch(url, to, most, error, 256);
 
 	fclose(to);
+	settle();
 	if (err)
 		assert_true(*error);
 	for (const char *s = error; err && *s; s++)
