@@ -21,7 +21,8 @@
 #define LAG_NS	  3000000000ull /* in which inlined calls become known */
 #define KEEP_MORE 30u		/* seconds */
 #define KEEP_MOST ((uint64_t)32 << 20)
-#define STOP_MS	  500u /* for the thread that sends, once it has to end */
+/* For the thread that sends, once it has to end: libcurl asks at least once a second. */
+#define STOP_MS 1500u
 
 struct push {
 	struct profile *profile;
