@@ -458,6 +458,8 @@ static void plan_memory(struct options *options)
 
 	/* An agent has the least of each part. */
 	memory_plan(&plan, options->agent ? 0 : memory_available(), memlock_expected(), &given);
+	if (options->agent)
+		memory_plan_shrink(&plan);
 	memory_use(&plan);
 	options->memory = (unsigned int)(memory_limit(MEMORY_TABLES) >> 20);
 	options->debug_memory = (unsigned int)(memory_limit(MEMORY_DEBUG) >> 20);

@@ -46,6 +46,9 @@ struct memory_given { /* what the user set, in bytes; 0: nothing */
  */
 void memory_plan(struct memory_plan *plan, uint64_t available, uint64_t maps,
 		 const struct memory_given *given);
+/* Takes two thirds from the parts that only save time or keep the past, for a run without a screen.
+ * What limits how large a file may be stays as it is. */
+void memory_plan_shrink(struct memory_plan *plan);
 /*
  * The smallest limit of the process's memory control group and of the groups above it, for both
  * versions of control groups. UINT64_MAX: none. root: where they are mounted; self:

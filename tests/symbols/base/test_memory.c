@@ -29,6 +29,25 @@ static uint64_t sum_of(const struct memory_plan *plan)
 	return sum;
 }
 
+/* Of a run without a screen: files may be as large as elsewhere. */
+static void test_shrink(void **state)
+{
+	const struct memory_given none = {0};
+	struct memory_plan whole, less;
+
+	(void)state;
+	memory_plan(&whole, 0, 20 * MIB, &none);
+	less = whole;
+	memory_plan_shrink(&less);
+	assert_int_equal(less.sum, sum_of(&less));
+	assert_true(less.sum < whole.sum);
+	assert_in_range(less.part[MEMORY_STACKS], whole.part[MEMORY_STACKS] / 3,
+			whole.part[MEMORY_STACKS] / 3 + 3);
+	assert_int_equal(less.part[MEMORY_BUILD], whole.part[MEMORY_BUILD]);
+	assert_int_equal(less.part[MEMORY_READ], whole.part[MEMORY_READ]);
+	assert_int_equal(less.part[MEMORY_DEBUG], whole.part[MEMORY_DEBUG]);
+}
+
 static void test_sum(void **state)
 {
 	static const uint64_t sizes[] = {512, 600, 1000, 1500, 2000};
@@ -165,7 +184,7 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum),	  cmocka_unit_test(test_given),
+		cmocka_unit_test(test_sum), cmocka_unit_test(test_shrink),	  cmocka_unit_test(test_given),
 		cmocka_unit_test(test_use),	  cmocka_unit_test(test_version_2),
 		cmocka_unit_test(test_version_1), cmocka_unit_test(test_nonsense),
 	};
