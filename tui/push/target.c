@@ -99,6 +99,12 @@ static const char *wrong_with(const char *rest)
 	return wrong_with_host(rest, host);
 }
 
+static void cut_slashes(struct push_target *target)
+{
+	while (ends_in(target->base, "/"))
+		target->base[strlen(target->base) - 1] = '\0';
+}
+
 void push_target_set(struct push_target *target, enum push_protocol protocol)
 {
 	const char *path = protocols[protocol].path;
@@ -126,6 +132,7 @@ static void take_path(struct push_target *target)
 		    !ends_in(behind, path))
 			continue;
 		target->base[strlen(target->base) - strlen(path)] = '\0';
+		cut_slashes(target);
 		push_target_set(target, (enum push_protocol)i);
 		return;
 	}
@@ -162,8 +169,7 @@ bool push_target_parse(const char *text, struct push_target *out, char *error, s
 		return false;
 	}
 	snprintf(out->base, sizeof(out->base), "http%s%s", tls ? "s" : "", rest);
-	while (ends_in(out->base, "/"))
-		out->base[strlen(out->base) - 1] = '\0';
+	cut_slashes(out);
 	if (kinds[kind].http == PUSH_OTLP && ends_in(out->base, OTLP_PORT))
 		grpc = true;
 	push_target_set(

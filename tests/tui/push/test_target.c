@@ -49,6 +49,7 @@ static const struct {
 	{"pyroscope+http://host/ingest", PUSH_INGEST, "http://host", "http://host/ingest"},
 	{"http://host/ingest", PUSH_INGEST, "http://host", "http://host/ingest"},
 	{"http://host/x/ingest/", PUSH_INGEST, "http://host/x", "http://host/x/ingest"},
+	{"http://host///ingest", PUSH_INGEST, "http://host", "http://host/ingest"},
 	{"pyroscope+grpc://host:4317", PUSH_OTLP_GRPC, "http://host:4317",
 	 "http://host:4317" OTLP_RPC},
 	{"parca+http://host:7070", PUSH_PARCA, "http://host:7070", "http://host:7070" PARCA},
