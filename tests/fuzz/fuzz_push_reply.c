@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A server's answer: a byte for the protocol, two for statuses, and the rest as what says more:
- * text in base64 of gRPC, the body, or both. Covers: tui/push/verdict.c
+ * text in base64 of gRPC, the body, or both.
+ * Covers: tui/push/verdict.c
  */
 #include "tests/fuzz/fuzz.h"
 
