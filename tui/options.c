@@ -15,7 +15,7 @@
 
 #define FREQUENCY	99 /* Hz */
 #define AGENT_FREQUENCY 19
-#define AGENT_MEMORY	16  /* MiB */
+#define AGENT_DEBUG	16  /* MiB */
 #define LONG		256 /* for getopt_long: the row of a long option + this */
 
 /* --- the table ------------------------------------------------------------------------------- */
@@ -188,10 +188,8 @@ static void suit_agent(struct options *out)
 		out->delay = out->push.every;
 	if (!out->frequency)
 		out->frequency = AGENT_FREQUENCY;
-	if (!out->memory)
-		out->memory = AGENT_MEMORY;
 	if (!out->debug_memory)
-		out->debug_memory = AGENT_MEMORY;
+		out->debug_memory = AGENT_DEBUG;
 }
 
 /* What each option allows for itself, but not together. */

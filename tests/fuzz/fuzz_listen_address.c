@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A text as the address of --listen: what is taken is an address of one of two kinds, with its
- * port. Covers: tui/agent/listen_address.c
+ * port.
+ *
+ * Covers: tui/agent/listen_address.c
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -4,6 +4,7 @@
 """The command line of the real binary: refused options and their messages, reports as a program reads
 them, and exit statuses. Unwind tables are compared with readelf.
 
+Covers: tui/reports.c tui/complain.c
 Covers: bpf/report/dump.c tui/options.c tui/main.c tui/collect/child.c tui/export/batch.c tui/collect/procinfo.c
         bpf/sampler/refusal.c
 """

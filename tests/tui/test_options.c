@@ -2,7 +2,8 @@
 /*
  * The command line: what is taken, what is refused and how it is said, and that --help and the
  * manual know every option of the table.
- * Covers: tui/arguments.c tui/options.c tui/options_parts.c bpf/sampler/event.c
+ * Covers: tui/arguments.c tui/options.c tui/options_priv.h
+ * Covers: tui/options_values.c tui/options_parts.c bpf/sampler/event.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

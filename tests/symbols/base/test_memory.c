@@ -184,9 +184,10 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum), cmocka_unit_test(test_shrink),	  cmocka_unit_test(test_given),
-		cmocka_unit_test(test_use),	  cmocka_unit_test(test_version_2),
-		cmocka_unit_test(test_version_1), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_sum),	  cmocka_unit_test(test_shrink),
+		cmocka_unit_test(test_given),	  cmocka_unit_test(test_use),
+		cmocka_unit_test(test_version_2), cmocka_unit_test(test_version_1),
+		cmocka_unit_test(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -2,7 +2,7 @@
 /*
  * The HTTP server, by clients that write what they like: right requests, wrong ones, slow ones,
  * more than there are places for, and an answer that does not come when the program ends.
- * Covers: tui/agent/listen.c tui/agent/listen_address.c
+ * Covers: tui/agent/microhttpd.c tui/agent/listen.c tui/agent/listen_address.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
