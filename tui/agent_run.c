@@ -34,9 +34,10 @@
 #include "tui/push/push.h"
 #include "tui/reports.h"
 
-#define LATE_NS	     (60 * CLOCK_NS_PER_SEC) /* beyond an interval: the collector hangs */
-#define STATUS_MS    5000		     /* between two looks */
-#define STATUS_EVERY 12			     /* looks */
+#define LATE_NS	      (60 * CLOCK_NS_PER_SEC) /* beyond an interval: the collector hangs */
+#define LAST_SLICE_NS (30 * CLOCK_NS_PER_SEC) /* after the signal */
+#define STATUS_MS     5000		      /* between two looks */
+#define STATUS_EVERY  12		      /* looks */
 
 /* One reading of the configuration. */
 struct agent_settings {
@@ -50,12 +51,13 @@ struct agent {
 	struct source *source;
 	struct push *push;
 	const struct agent_command *command;
-	const struct options *options; /* those in force */
+	const struct options *options; /* those of the start */
 	struct agent_settings *read;   /* the last; NULL: those of the start */
 	struct notify notify;
 	struct listen *listen;
 	int signals;
-	bool stopping;
+	bool stopping, over;
+	uint64_t end; /* CLOCK_MONOTONIC ns, of a stop: it waits no longer for the last slice */
 	unsigned int looks;
 	uint64_t serial;	   /* of the last message that was written */
 	struct profile_health sum; /* since the start; under the profile's lock */
@@ -98,6 +100,13 @@ static void put_push(struct metrics *m, const struct push_state *s)
 		 "Profiles that the server took and threw away.", s->sent.rejected},
 		{METRIC_COUNTER, "stacktop_push_dropped_samples_total",
 		 "Samples lost: what waits was full.", s->queue.dropped_samples},
+		{METRIC_COUNTER, "stacktop_push_lost_intervals_total",
+		 "Intervals lost for want of memory.", s->gathered.lost},
+		{METRIC_COUNTER, "stacktop_push_damaged_files_total",
+		 "Files of the spool that made no sense: their samples are lost.",
+		 s->queue.damaged},
+		{METRIC_COUNTER, "stacktop_push_found_intervals_total",
+		 "Intervals of an earlier run that were in the spool.", s->queue.found},
 		{METRIC_COUNTER, "stacktop_push_missing_slices_total",
 		 "Refreshes lost: they were gone before they could be read.", s->gathered.missing},
 		{METRIC_GAUGE, "stacktop_push_waiting_intervals", "Intervals that wait.",
@@ -189,7 +198,8 @@ static int answer(void *arg, const char *path, char **text, size_t *size)
 {
 	struct agent *a = arg;
 	const uint64_t age = clock_ns(CLOCK_MONOTONIC) - atomic_load(&a->last);
-	const bool alive = age<atomic_load(&a->late), begun = atomic_load(&a->seen)> 0;
+	const bool alive = (age < atomic_load(&a->late));
+	const bool begun = (atomic_load(&a->seen) > 0);
 	const bool well = strcmp(path, "/readyz") == 0 ? alive && begun : alive;
 	int n;
 
@@ -222,13 +232,21 @@ static void settings_free(struct agent_settings *s)
 static bool needs_restart(const struct options *a, const struct options *b)
 {
 	return a->frequency != b->frequency || a->event != b->event || a->measure != b->measure ||
-	       a->delay != b->delay || a->by_cpu != b->by_cpu || a->npids != b->npids ||
-	       a->ncpus != b->ncpus || a->user_given != b->user_given || a->user != b->user ||
-	       a->min_block != b->min_block || a->memory != b->memory ||
-	       strcmp(a->comm ?: "", b->comm ?: "") || strcmp(a->cgroup ?: "", b->cgroup ?: "") ||
+	       a->by_cpu != b->by_cpu || a->npids != b->npids ||
+	       (a->npids && memcmp(a->pids, b->pids, a->npids * sizeof(*a->pids)) != 0) ||
+	       a->ncpus != b->ncpus ||
+	       (a->ncpus && memcmp(a->cpus, b->cpus, a->ncpus * sizeof(*a->cpus)) != 0) ||
+	       a->user_given != b->user_given || a->user != b->user ||
+	       a->min_block != b->min_block || strcmp(a->comm ?: "", b->comm ?: "") ||
+	       strcmp(a->cgroup ?: "", b->cgroup ?: "") ||
 	       strcmp(a->container ?: "", b->container ?: "") ||
 	       strcmp(a->listen ?: "", b->listen ?: "") ||
 	       strcmp(a->push.spool ?: "", b->push.spool ?: "");
+}
+
+static uint64_t late_of(const struct options *options)
+{
+	return (uint64_t)(options->delay * 3e9) + LATE_NS;
 }
 
 static struct agent_settings *read_settings(const struct agent *a)
@@ -255,25 +273,41 @@ static struct agent_settings *read_settings(const struct agent *a)
 	return s;
 }
 
+/* What is sent changes at once; the length of a slice goes with that of an interval. */
+static void use_settings(struct agent *a, struct agent_settings *s)
+{
+	struct push_options *push = &s->options.push;
+	char seconds[32];
+
+	s->before = a->read;
+	a->read = s;
+	/* These belong to what is sampled, and to the queue that there is. */
+	push->cpu = a->options->push.cpu;
+	push->off = a->options->push.off;
+	push->spool = a->options->push.spool;
+	push->spool_length = a->options->push.spool_length;
+	push->spool_bytes = a->options->push.spool_bytes;
+	push_change(a->push, push);
+	snprintf(seconds, sizeof(seconds), "%g", s->options.delay);
+	source_post(a->source, SOURCE_INTERVAL, seconds);
+	atomic_store(&a->late, late_of(&s->options));
+}
+
 static void reload(struct agent *a)
 {
 	struct agent_settings *s;
+	bool restart;
 
 	notify_reloading(&a->notify);
 	s = read_settings(a);
 	atomic_fetch_add(&a->reloads, 1);
 	if (s) {
-		s->before = a->read;
-		a->read = s;
-		/* What is not given at the start is what there is room for. */
-		s->options.memory = a->options->memory;
-		push_change(a->push, &s->options.push);
+		restart = needs_restart(a->options, &s->options);
+		use_settings(a, s);
 		complain(
-			needs_restart(a->options, &s->options)
-				? "the configuration was read again; what is sampled, --listen and "
+			restart ? "the configuration was read again; what is sampled, --listen and "
 				  "--spool change with the next start"
 				: "the configuration was read again");
-		a->options = &s->options;
 	} else {
 		atomic_fetch_add(&a->failed_reloads, 1);
 		complain("the configuration makes no sense, and stays as it was");
@@ -318,11 +352,14 @@ static void take_signal(struct agent *a)
 	}
 	if (!a->stopping)
 		notify_stopping(&a->notify);
+	/* A second one does not wait for the last slice. */
+	a->over = a->stopping;
 	a->stopping = true;
+	a->end = clock_ns(CLOCK_MONOTONIC) + LAST_SLICE_NS;
 	source_finish(a->source);
 }
 
-static void take_slices(struct agent *a)
+static void take_slices(struct agent *a, uint64_t slices)
 {
 	struct profile_health health;
 
@@ -334,9 +371,7 @@ static void take_slices(struct agent *a)
 	profile_zero(a->profile);
 	profile_unlock(a->profile);
 	source_post(a->source, SOURCE_NEXT, NULL);
-	if (!atomic_load(&a->seen))
-		notify_ready(&a->notify);
-	atomic_store(&a->seen, a->source->slices);
+	atomic_store(&a->seen, slices);
 	atomic_store(&a->last, clock_ns(CLOCK_MONOTONIC));
 #ifdef __GLIBC__
 	/* What a busy moment needed is given back: it may be days until the next. */
@@ -350,7 +385,7 @@ static int loop(struct agent *a)
 				{.fd = a->signals, .events = POLLIN}};
 	const uint64_t watched = notify_watchdog_ms();
 	const int ms = watched && watched < STATUS_MS ? (int)watched : STATUS_MS;
-	uint64_t n;
+	uint64_t n, slices;
 	bool finished = false;
 
 	while (!finished) {
@@ -362,9 +397,12 @@ static int loop(struct agent *a)
 			take_signal(a);
 		finished = a->source->finished;
 		batch_messages(stderr, a->profile, &a->serial);
-		if (a->source->slices != atomic_load(&a->seen))
-			take_slices(a);
+		slices = a->source->slices;
+		if (slices != atomic_load(&a->seen))
+			take_slices(a, slices);
 		look(a);
+		if (a->stopping && !finished && (a->over || clock_ns(CLOCK_MONOTONIC) > a->end))
+			return complain("the last slice did not come in time");
 	}
 	if (!a->source->failed)
 		return EXIT_SUCCESS;
@@ -374,30 +412,38 @@ static int loop(struct agent *a)
 int agent_run(struct profile *profile, struct source *source, struct push *push,
 	      const struct options *options, const struct agent_command *command, int signals)
 {
-	struct agent a = {.profile = profile,
-			  .source = source,
-			  .push = push,
-			  .command = command,
-			  .options = options,
-			  .signals = signals};
+	/* Not on the stack: a thread that is left behind may use it until the process ends. */
+	static struct agent a;
 	char error[512] = "";
-	int status, err = notify_open(&a.notify);
+	int status, err;
 
+	a.profile = profile;
+	a.source = source;
+	a.push = push;
+	a.command = command;
+	a.options = options;
+	a.signals = signals;
+	err = notify_open(&a.notify);
 	if (err)
 		complain("NOTIFY_SOCKET: not an address of a service manager");
 	atomic_store(&a.last, clock_ns(CLOCK_MONOTONIC));
-	atomic_store(&a.late, (uint64_t)(options->delay * 3e9) + LATE_NS);
+	atomic_store(&a.late, late_of(options));
 	if (options->listen &&
 	    listen_start(&a.listen, options->listen, answer, &a, error, sizeof(error))) {
 		notify_close(&a.notify);
 		reports_end_push(push, profile, &a.serial, 0);
 		return complain(error);
 	}
+	/* The programs are loaded and attached. */
+	notify_ready(&a.notify);
 	status = loop(&a);
+	/* It asks the push for its metrics. */
+	if (!listen_stop(a.listen))
+		return status;
 	if (!reports_end_push(push, profile, &a.serial, PUSH_END_MS) && status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
 	/* A thread that is left behind uses what is here: only the end of the process is left. */
-	if (!listen_stop(a.listen) || thread_is_stuck())
+	if (thread_is_stuck())
 		return status;
 	notify_close(&a.notify);
 	for (struct agent_settings *s = a.read, *before; s; s = before) {

@@ -144,7 +144,7 @@ static int add(struct merge *m, const struct option_row *row, const char *value,
 	if (asprintf(&new->text, "--%s%s%.*s", row->name, value ? "=" : "", (int)length,
 		     value ? value : "") < 0)
 		new->text = NULL;
-	if (new->text &&new->origin) {
+	if (new->text != NULL &&new->origin != NULL) {
 		a->count++;
 		return 0;
 	}
@@ -153,7 +153,7 @@ static int add(struct merge *m, const struct option_row *row, const char *value,
 	return no_memory(m);
 }
 
-/* A flag that is no takes back what the file said. */
+/* "no" for a flag removes what the file said of it. */
 static int add_flag(struct merge *m, const struct option_row *row, const char *value)
 {
 	if (!value || !strcmp(value, "yes"))
@@ -358,9 +358,13 @@ static struct typed look(int argc, char **argv)
 
 static int join(struct merge *m, int argc, char **argv)
 {
+	struct argument *given;
 	struct arguments *a = m->out;
 	size_t typed = argc > 1 ? (size_t)argc - 1 : 0;
 
+	/* An agent that reads its configuration again keeps all that it has read. */
+	given = reallocarray(a->given, a->count + 1, sizeof(*given));
+	a->given = given ? given : a->given;
 	a->argv = calloc(1 + a->count + typed + 1, sizeof(*a->argv));
 	if (!a->argv)
 		return no_memory(m);

@@ -281,69 +281,97 @@ static int start_push(struct push **push, struct profile *profile, const struct 
 	return err;
 }
 
-static int run(struct profile *profile, const struct options *options, struct child *command,
-	       struct outfile *file, const struct agent_command *typed)
+/* The collector or a player. err: what opening it said. */
+static int open_source(struct profile *profile, const struct collector_options *collector_options,
+		       const struct player_options *player_options, struct child *command,
+		       struct source **source, char *error, size_t size)
 {
-	int status = EXIT_FAILURE, err;
-	int signals = options->batch || options->plain ? reports_signals() : -1;
+	struct collector *collector = NULL;
+	int err;
+
+	*source = NULL;
+	if (player_options->path)
+		return player_new(profile, player_options, source, error, size);
+	err = collector_new(profile, collector_options, command, &collector, error, size);
+	if (collector)
+		*source = collector_source(collector);
+	return err ? err : collector_start(collector, error, size);
+}
+
+/* What a run is made of; each is NULL where there is none. */
+struct run {
+	struct profile *profile;
+	const struct options *options;
+	const struct agent_command *typed;
+	struct child *command;
+	struct outfile *file;
+	struct source *source;
+	struct push *push;
+	int signals;
+};
+
+/* Until its end, with what it owns of the run. */
+static int run_source(struct run *r)
+{
+	uint64_t serial = 0;
+	int status;
+
+	if (r->options->agent)
+		return agent_run(r->profile, r->source, r->push, r->options, r->typed, r->signals);
+	if (r->options->batch) {
+		status = reports_run(r->profile, r->source, r->command, r->push, r->options,
+				     r->file, r->signals, &serial);
+		r->file = NULL;
+	} else {
+		status = show(r->profile, r->source, r->push, r->options, r->signals);
+		if (r->source->failed)
+			status = not_begun(r->command, r->source->failure);
+		/* The screen has shown what is on the board. */
+		while (board_next(profile_board(r->profile), &serial, &(struct board_message){0}))
+			;
+	}
+	if (r->push &&
+	    !reports_end_push(r->push, r->profile, &serial,
+			      r->options->batch ? PUSH_END_MS : leave_ms()) &&
+	    status == EXIT_SUCCESS)
+		status = EXIT_FAILURE;
+	return status;
+}
+
+static int run(struct run *r)
+{
+	const struct options *options = r->options;
 	const struct collector_options collector_options = options_collector(options);
 	const struct player_options player_options = options_player(options);
-	struct collector *collector = NULL;
-	struct source *source = NULL;
-	struct push *push = NULL;
-	uint64_t serial = 0;
 	char error[1024] = "";
+	int status = EXIT_FAILURE;
 
+	r->signals = options->batch || options->plain ? reports_signals() : -1;
 	allow_descriptors();
 	/* Before the first slice: what is not kept by then is gone. */
 	if (!options->batch) {
-		profile_lock(profile);
-		profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
-		profile_unlock(profile);
+		profile_lock(r->profile);
+		profile_keep(r->profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
+		profile_unlock(r->profile);
 	}
-	err = options->push.url ? start_push(&push, profile, options) : 0;
-	if (err) {
-		outfile_abandon(file);
+	if (options->push.url && start_push(&r->push, r->profile, options)) {
+		outfile_abandon(r->file);
 		return EXIT_FAILURE;
 	}
-	if (options->replay)
-		err = player_new(profile, &player_options, &source, error, sizeof(error));
-	else
-		err = collector_new(profile, &collector_options, command, &collector, error,
-				    sizeof(error));
-	if (collector)
-		source = collector_source(collector);
-	if (!err && collector)
-		err = collector_start(collector, error, sizeof(error));
-	if (err) {
-		status = not_begun(command, error);
-	} else if (options->agent) {
-		status = agent_run(profile, source, push, options, typed, signals);
-		push = NULL;
-	} else if (options->batch) {
-		status = reports_run(profile, source, command, push, options, file, signals,
-				     &serial);
-		file = NULL;
+	if (!open_source(r->profile, &collector_options, &player_options, r->command, &r->source,
+			 error, sizeof(error))) {
+		status = run_source(r);
 	} else {
-		status = show(profile, source, push, options, signals);
-		if (source->failed)
-			status = not_begun(command, source->failure);
+		push_end(r->push, 0);
+		status = not_begun(r->command, error);
 	}
-	/* The screen has shown what is on the board. */
-	while (!options->batch &&
-	       board_next(profile_board(profile), &serial, &(struct board_message){0}))
-		;
-	if (push &&
-	    !reports_end_push(push, profile, &serial, options->batch ? PUSH_END_MS : leave_ms()) &&
-	    status == EXIT_SUCCESS)
-		status = EXIT_FAILURE;
 	/* How the command ended is how this ends. */
-	if (command && status == EXIT_SUCCESS && child_status(command) > 0)
-		status = child_status(command);
-	outfile_abandon(file);
-	status = leave(source, command, status);
-	if (signals >= 0)
-		close(signals);
+	if (r->command && status == EXIT_SUCCESS && child_status(r->command) > 0)
+		status = child_status(r->command);
+	outfile_abandon(r->file);
+	status = leave(r->source, r->command, status);
+	if (r->signals >= 0)
+		close(r->signals);
 	return status;
 }
 
@@ -395,7 +423,11 @@ static int sample(struct options *options, const struct agent_command *typed)
 		outfile_abandon(file);
 		status = complain(strerror(-err));
 	} else {
-		status = run(profile, options, command, file, typed);
+		status = run(&(struct run){.profile = profile,
+					   .options = options,
+					   .typed = typed,
+					   .command = command,
+					   .file = file});
 	}
 	child_free(command);
 	profile_free(profile);
@@ -484,6 +516,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* what is beyond ulimit -f is an error of write(2) */
+	push_secrets_keep();
 	if (arguments_merge(argc, argv, NULL, &arguments, error, sizeof(error))) {
 		complain(error);
 		return EXIT_USAGE;

@@ -25,6 +25,7 @@
 #define REDIRECTS_MAX	5l
 #define GRPC_HEAD	5 /* bytes before a message: whether it is compressed, and its size */
 #define AGENT		"stacktop"
+#define SECRET_LEAST	4 /* bytes */
 
 struct http {
 	const struct curl_library *curl;
@@ -33,7 +34,8 @@ struct http {
 	unsigned int seconds;
 	char *ca;
 	uint8_t body[HTTP_REPLY_MAX];
-	/* of the request that is under way */
+	/* of the request that is under way; libcurl keeps the address of its words */
+	char why[CURL_ERROR_SIZE];
 	struct http_reply *reply;
 	const atomic_bool *stop;
 };
@@ -198,7 +200,7 @@ static struct curl_slist *headers_of(const struct http *h, const struct http_req
 	return list;
 }
 
-static void set_general(struct http *h, const char *url, char *why)
+static bool set_general(struct http *h, const char *url)
 {
 	const struct curl_library *c = h->curl;
 
@@ -216,13 +218,15 @@ static void set_general(struct http *h, const char *url, char *why)
 	c->easy_setopt(h->easy, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 	c->easy_setopt(h->easy, CURLOPT_USERAGENT, AGENT);
-	c->easy_setopt(h->easy, CURLOPT_ERRORBUFFER, why);
+	c->easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->why);
 	c->easy_setopt(h->easy, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
-	if (h->ca)
-		c->easy_setopt(h->easy, CURLOPT_CAINFO, h->ca);
 	c->easy_setopt(h->easy, CURLOPT_NOPROGRESS, 0l);
 	c->easy_setopt(h->easy, CURLOPT_XFERINFOFUNCTION, look_at_stop);
 	c->easy_setopt(h->easy, CURLOPT_XFERINFODATA, h);
+	h->why[0] = '\0';
+	/* In place of the system's, which are in a file or in a folder. */
+	return !h->ca || (!c->easy_setopt(h->easy, CURLOPT_CAINFO, h->ca) &&
+			  !c->easy_setopt(h->easy, CURLOPT_CAPATH, NULL));
 }
 
 static void set_request(struct http *h, const struct http_request *r, const void *body, size_t size,
@@ -269,9 +273,10 @@ static uint8_t *framed(const struct http_request *r)
 }
 
 /* In words that stay the same while nothing changes: libcurl's own have the time that it took. */
-static void explain(struct http *h, CURLcode code, const char *why)
+static void explain(struct http *h, CURLcode code)
 {
 	struct http_reply *reply = h->reply;
+	const char *why = h->why;
 	long os = 0;
 
 	h->curl->easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os);
@@ -281,7 +286,10 @@ static void explain(struct http *h, CURLcode code, const char *why)
 			     code == CURLE_OPERATION_TIMEDOUT;
 	if (code == CURLE_COULDNT_CONNECT && os)
 		why = strerror((int)os);
-	else if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT)
+	else if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT ||
+		 code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_UNSUPPORTED_PROTOCOL ||
+		 code == CURLE_URL_MALFORMAT)
+		/* Else it may quote the URL of a proxy, with its password. */
 		why = h->curl->easy_strerror(code);
 	if (*why)
 		text_clean(reply->error, sizeof(reply->error), why, strlen(why));
@@ -298,33 +306,52 @@ static void quote(struct http *h)
 		text_clean(reply->error, sizeof(reply->error), (const char *)h->body, reply->size);
 }
 
+/* A server may repeat what it was sent: values of secret headers, and what follows a blank in them.
+ */
+static void censor(struct http *h)
+{
+	for (const struct curl_slist *s = h->secrets; s; s = s->next) {
+		const char *value = strchr(s->data, ':');
+		char *at = h->reply->error;
+
+		value = value ? value + 1 + strspn(value + 1, " \t") : "";
+		if (strchr(value, ' '))
+			value = strchr(value, ' ') + 1;
+		if (strlen(value) < SECRET_LEAST)
+			continue;
+		for (; (at = strstr(at, value)); at += strlen(value))
+			memset(at, '*', strlen(value));
+	}
+}
+
 int http_send(struct http *h, const struct http_request *request, struct http_reply *reply,
 	      const atomic_bool *stop)
 {
 	struct curl_slist *headers = headers_of(h, request);
 	uint8_t *frame = request->grpc ? framed(request) : NULL;
-	char why[CURL_ERROR_SIZE] = "";
 	long status = 0;
 	CURLcode code;
 
 	*reply = (struct http_reply){.grpc_status = -1, .body = h->body};
-	if ((request->type && !headers) || (request->grpc && !frame)) {
+	if ((request->type && !headers) || (request->grpc && !frame) ||
+	    !set_general(h, request->url)) {
 		h->curl->slist_free_all(headers);
 		free(frame);
 		return -ENOMEM;
 	}
 	h->reply = reply;
 	h->stop = stop;
-	set_general(h, request->url, why);
 	set_request(h, request, frame ? frame : request->body,
 		    frame ? GRPC_HEAD + request->size : request->size, headers);
 	code = h->curl->easy_perform(h->easy);
 	h->curl->easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
-	/* A reply that was cut off is none: nobody knows what the server has taken. */
-	reply->status = code == CURLE_OK ? (int)status : 0;
-	if (code != CURLE_OK)
-		explain(h, code, why);
+	/* A reply that was cut off is none: what the server has taken is not known. But a refusal
+	 * is one, though the connection may break because not all was read. */
+	reply->status = code == CURLE_OK || status >= 400 ? (int)status : 0;
+	if (!reply->status)
+		explain(h, code);
 	quote(h);
+	censor(h);
 	if (request->grpc && reply->size >= GRPC_HEAD) {
 		reply->body += GRPC_HEAD;
 		reply->size -= GRPC_HEAD;
@@ -418,7 +445,7 @@ int http_fetch(const char *url, FILE *to, uint64_t most, char *error, size_t siz
 {
 	const struct http_settings settings = {0};
 	struct http_file file = {to, most, false};
-	char why[CURL_ERROR_SIZE] = "";
+	const char *why;
 	struct http *h;
 	CURLcode code;
 	int err = http_new(&settings, &h);
@@ -427,7 +454,7 @@ int http_fetch(const char *url, FILE *to, uint64_t most, char *error, size_t siz
 		snprintf(error, size, "%s", http_missing() ? http_missing() : strerror(-err));
 		return err;
 	}
-	set_general(h, url, why);
+	set_general(h, url); /* without certificates of its own it does not fail */
 	h->curl->easy_setopt(h->easy, CURLOPT_FOLLOWLOCATION, 1l);
 	h->curl->easy_setopt(h->easy, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
 	h->curl->easy_setopt(h->easy, CURLOPT_FAILONERROR, 1l);
@@ -437,13 +464,13 @@ int http_fetch(const char *url, FILE *to, uint64_t most, char *error, size_t siz
 	/* A profile that is being made may take as long as it likes, one that trickles may not. */
 	h->curl->easy_setopt(h->easy, CURLOPT_TIMEOUT, 600l);
 	code = h->curl->easy_perform(h->easy);
+	why = *h->why ? h->why : h->curl->easy_strerror(code);
 	if (code == CURLE_ABORTED_BY_CALLBACK)
 		snprintf(error, size, "interrupted");
 	else if (file.large)
 		snprintf(error, size, "has more than %llu MiB", (unsigned long long)most >> 20);
 	else if (code != CURLE_OK)
-		text_clean(error, size, *why ? why : h->curl->easy_strerror(code),
-			   strlen(*why ? why : h->curl->easy_strerror(code)));
+		text_clean(error, size, why, strlen(why));
 	http_free(h);
 	return code == CURLE_OK && !ferror(to) ? 0 : file.large ? -EFBIG : -EIO;
 }

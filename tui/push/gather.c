@@ -147,7 +147,7 @@ static void take_out(struct push_gather *g, struct gathered_interval *out)
 	g->state.intervals++;
 }
 
-/* All slices are about to go. What is too much for an interval is kept, and split no more, unless
+/* All slices are about to go. What is too much for an interval becomes one all the same, unless
  * it is of several events. */
 static void before_zero(const struct profile *p, void *arg)
 {
@@ -166,7 +166,7 @@ static void before_zero(const struct profile *p, void *arg)
 
 /* --- intervals ------------------------------------------------------------------------------- */
 
-/* -ENOMEM. What the queue has no room for it counts. */
+/* -ENOMEM: it is lost. */
 static int pack_model(struct push_gather *g, const struct gathered_interval *interval,
 		      const struct export_model *c)
 {
@@ -179,14 +179,14 @@ static int pack_model(struct push_gather *g, const struct gathered_interval *int
 	err = push_pack(c, &interval->options, g->host, &data, &size, &count);
 	if (err == -ENODATA)
 		return 0;
-	if (!err)
-		err = push_queue_add(g->queue, data, size, c->count);
 	if (!err) {
 		pthread_mutex_lock(&g->lock);
 		g->state.samples += c->count;
 		pthread_mutex_unlock(&g->lock);
+		/* What it has no room for it counts itself. */
+		push_queue_add(g->queue, data, size, c->count);
 	}
-	return err == -ENOSPC ? 0 : err;
+	return err;
 }
 
 static int pack_interval(struct push_gather *g, struct gathered_interval *interval)
@@ -202,6 +202,11 @@ static int pack_interval(struct push_gather *g, struct gathered_interval *interv
 		export_model_free(&interval->models[i]);
 	}
 	push_queue_mark_open(g->queue, interval->end);
+	if (err) {
+		pthread_mutex_lock(&g->lock);
+		g->state.lost++;
+		pthread_mutex_unlock(&g->lock);
+	}
 	return err;
 }
 

@@ -15,6 +15,7 @@ struct push_queue;
 struct push_gathered {
 	uint64_t intervals, samples; /* that came into the queue */
 	uint64_t missing;	     /* slices that were gone before they could be read */
+	uint64_t lost;		     /* intervals, for want of memory */
 };
 
 /*

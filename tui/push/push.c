@@ -36,7 +36,8 @@ struct push {
 	pthread_mutex_t lock; /* of options and stop */
 	pthread_cond_t woken;
 	bool stop;
-	uint64_t told; /* samples that were dropped, of which the user knows */
+	uint64_t told;	  /* samples that were dropped, of which the user knows */
+	uint64_t damaged; /* files of the spool, at the start */
 	int told_error;
 };
 
@@ -100,9 +101,9 @@ static void *run(void *arg)
 			pthread_cond_timedwait(&push->woken, &push->lock, &until);
 		stop = push->stop;
 		pthread_mutex_unlock(&push->lock);
-		if (!stop)
-			gather(push, false);
+		gather(push, stop);
 	}
+	push_queue_mark_open(push->queue, 0);
 	return NULL;
 }
 
@@ -116,6 +117,7 @@ static void tell_past(struct push *push)
 	struct tm tm;
 
 	push_queue_state(push->queue, &state);
+	push->damaged = state.damaged;
 	if (open && localtime_r(&(time_t){(time_t)(open / CLOCK_NS_PER_SEC)}, &tm))
 		strftime(text, sizeof(text), "%F %T", &tm);
 	if (open)
@@ -223,6 +225,9 @@ int push_start(struct push **out, struct profile *p, const struct push_options *
 	if (err && push->sender && !push_sender_free(push->sender, STOP_MS))
 		return err;
 	if (err) {
+		/* Of what never began nothing is missing. */
+		if (push->gather)
+			push_queue_mark_open(push->queue, 0);
 		push_free(push);
 		return err;
 	}
@@ -250,14 +255,19 @@ const char *push_url(const struct push *push)
 	return push->options->url;
 }
 
-static void stop_thread(struct push *push)
+/* All samples that there are come into the queue. False: the disk of the spool does not answer. */
+static bool gather_rest(struct push *push)
 {
+	if (push->reader == PUSH_BY_CALLER) {
+		gather(push, true);
+		push_queue_mark_open(push->queue, 0);
+		return true;
+	}
 	pthread_mutex_lock(&push->lock);
 	push->stop = true;
 	pthread_cond_broadcast(&push->woken);
 	pthread_mutex_unlock(&push->lock);
-	if (push->runs)
-		pthread_join(push->thread, NULL);
+	return thread_join_within(push->thread, STOP_MS);
 }
 
 /* True: nothing was lost. */
@@ -268,6 +278,9 @@ static bool tell_end(struct push *push)
 	size_t spooled;
 
 	push_state(push, &state);
+	if (state.gathered.lost)
+		board_message(board, MESSAGE_WARNING, "push: %" PRIu64 " intervals were lost",
+			      state.gathered.lost);
 	if (state.gathered.missing)
 		board_message(board, MESSAGE_WARNING,
 			      "push: %" PRIu64 " refreshes were gone before they could be sent",
@@ -280,8 +293,9 @@ static bool tell_end(struct push *push)
 	if (state.queue.entries > spooled)
 		board_message(board, MESSAGE_ERROR, "push: %zu intervals were not sent: %s",
 			      state.queue.entries - spooled, state.sent.trouble);
-	return !state.gathered.missing && !state.queue.dropped && !state.sent.refused &&
-	       state.queue.entries == spooled;
+	return !state.gathered.missing && !state.gathered.lost &&
+	       state.queue.damaged == push->damaged && !state.queue.dropped &&
+	       !state.sent.refused && state.queue.entries == spooled;
 }
 
 bool push_end(struct push *push, unsigned int ms)
@@ -290,10 +304,11 @@ bool push_end(struct push *push, unsigned int ms)
 
 	if (!push)
 		return true;
-	stop_thread(push);
-	gather(push, true);
-	/* All samples that there are, are in the queue. */
-	push_queue_mark_open(push->queue, 0);
+	if (!gather_rest(push)) {
+		board_message(profile_board(push->profile), MESSAGE_ERROR,
+			      "push: the last interval is lost: the spool does not answer");
+		return false;
+	}
 	push_sender_drain(push->sender, push->options->spool != NULL, ms);
 	whole = tell_end(push);
 	if (push_sender_free(push->sender, STOP_MS)) {

@@ -18,6 +18,9 @@
 struct profile;
 struct push;
 
+/* What push_end may take besides the time that it is given, ms. */
+#define PUSH_STOP_MS 4000
+
 /* How the profile is read. */
 enum push_reader {
 	PUSH_BY_CALLER, /* push_take is called after each slice */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 #include "symbols/base/grow.h"
 #include "tui/push/pack.h"
+#include "tui/util/safepath.h"
 
 #define MAGIC	    "STKpush1"
 #define SUFFIX	    ".push"
@@ -33,7 +35,7 @@ struct queue_head {
 	uint64_t size; /* of what follows */
 	uint32_t crc;  /* CRC-32 (RFC 1952) of all before */
 	uint32_t unused;
-	struct push_progress progress; /* changes; each half of it in one write */
+	struct push_progress progress; /* changes */
 };
 
 _Static_assert(sizeof(struct queue_head) == 64, "the head has no padding");
@@ -55,6 +57,8 @@ struct push_queue {
 	struct queue_entry *entries; /* by number; those before `first` are gone */
 	size_t first, count, room;
 	struct push_queue_state state;
+	uint64_t *gone; /* numbers of entries whose files are still to be removed */
+	size_t ngone, gone_room;
 };
 
 static void name_of(uint64_t number, char to[40])
@@ -117,7 +121,7 @@ static int write_file(const struct push_queue *q, const struct queue_entry *entr
 		err = -errno;
 	if (close(fd) && !err)
 		err = -errno;
-	if (!err && renameat(q->folder, fresh, q->folder, name))
+	if (!err && (renameat(q->folder, fresh, q->folder, name) || fsync(q->folder)))
 		err = -errno;
 	if (err)
 		unlinkat(q->folder, fresh, 0);
@@ -213,12 +217,29 @@ static void forget(struct push_queue *q, struct queue_entry *entry)
 
 static void drop(struct push_queue *q, struct queue_entry *entry)
 {
-	const uint64_t number = entry->number;
-
 	q->state.dropped++;
 	q->state.dropped_samples += entry->samples;
+	/* Without memory the file stays, and is sent by the next run. */
+	if (q->folder >= 0 && !GROW(q->gone, q->ngone, q->gone_room, SIZE_MAX))
+		q->gone[q->ngone++] = entry->number;
 	forget(q, entry);
-	unlink_entry(q, number);
+}
+
+/* The lock is not held: a disk may be slow. */
+static void remove_gone(struct push_queue *q)
+{
+	uint64_t *gone;
+	size_t n;
+
+	pthread_mutex_lock(&q->lock);
+	gone = q->gone;
+	n = q->ngone;
+	q->gone = NULL;
+	q->ngone = q->gone_room = 0;
+	pthread_mutex_unlock(&q->lock);
+	for (size_t i = 0; i < n; i++)
+		unlink_entry(q, gone[i]);
+	free(gone);
 }
 
 /* A disk that is full is no reason to use as much memory as there was room on it. */
@@ -269,6 +290,7 @@ int push_queue_add(struct push_queue *q, uint8_t *data, size_t size, uint64_t sa
 	if (!err)
 		make_room(q, bytes_of(&entry));
 	pthread_mutex_unlock(&q->lock);
+	remove_gone(q);
 	if (!err && q->folder >= 0) {
 		unwritten = write_file(q, &entry, data);
 		if (!unwritten) {
@@ -288,9 +310,11 @@ int push_queue_add(struct push_queue *q, uint8_t *data, size_t size, uint64_t sa
 		q->state.dropped++;
 		q->state.dropped_samples += samples;
 		free(data);
-		unlink_entry(q, entry.number);
 	}
 	pthread_mutex_unlock(&q->lock);
+	if (err)
+		unlink_entry(q, entry.number);
+	remove_gone(q);
 	return err;
 }
 
@@ -324,13 +348,12 @@ bool push_queue_first(struct push_queue *q, struct push_entry *out)
 		pthread_mutex_unlock(&q->lock);
 		if (any && in_file)
 			err = read_data(q, &entry, &out->data);
-		if (any && in_file && is_damage(err)) {
-			pthread_mutex_lock(&q->lock);
-			q->state.damaged += find(q, entry.number) != NULL;
-			pthread_mutex_unlock(&q->lock);
-			push_queue_remove(q, entry.number);
-		}
+		if (any && in_file && is_damage(err))
+			push_queue_damaged(q, entry.number);
 	} while (any && in_file && is_damage(err));
+	pthread_mutex_lock(&q->lock);
+	q->state.unreadable = any && !out->data ? (in_file ? err : -ENOMEM) : 0;
+	pthread_mutex_unlock(&q->lock);
 	return any && out->data;
 }
 
@@ -374,6 +397,14 @@ void push_queue_remove(struct push_queue *q, uint64_t number)
 	unlink_entry(q, number);
 }
 
+void push_queue_damaged(struct push_queue *q, uint64_t number)
+{
+	pthread_mutex_lock(&q->lock);
+	q->state.damaged += find(q, number) != NULL;
+	pthread_mutex_unlock(&q->lock);
+	push_queue_remove(q, number);
+}
+
 void push_queue_state(struct push_queue *q, struct push_queue_state *out)
 {
 	pthread_mutex_lock(&q->lock);
@@ -383,20 +414,36 @@ void push_queue_state(struct push_queue *q, struct push_queue_state *out)
 
 /* --- the folder ------------------------------------------------------------------------------ */
 
+/* A link that another user has made leads nowhere (tui/util/safepath.h). */
+static int find_folder(struct push_queue *q, const char *path, char *error, size_t size)
+{
+	char inside[PATH_MAX];
+	struct safepath at;
+	int err;
+
+	if (snprintf(inside, sizeof(inside), "%s/" LOCK_NAME, path) >= (int)sizeof(inside))
+		err = -ENAMETOOLONG;
+	else
+		err = safepath_open(&at, inside, SAFEPATH_MAKE | SAFEPATH_NOFOLLOW);
+	if (!err) {
+		q->folder = openat(at.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = q->folder < 0 ? -errno : 0;
+		safepath_close(&at);
+	}
+	if (err)
+		snprintf(error, size, "%s: %s", path,
+			 err == -EPERM && *at.why ? at.why : strerror(-err));
+	return err;
+}
+
 static int open_folder(struct push_queue *q, const char *path, char *error, size_t size)
 {
 	struct stat st;
+	int err = find_folder(q, path, error, size);
 
-	if (mkdir(path, 0700) && errno != EEXIST) {
-		snprintf(error, size, "%s: %s", path, strerror(errno));
-		return -errno;
-	}
-	q->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (q->folder < 0 || fstat(q->folder, &st)) {
-		snprintf(error, size, "%s: %s", path, strerror(errno));
-		return -errno;
-	}
-	if (st.st_uid != geteuid() || st.st_mode & 022) {
+	if (err)
+		return err;
+	if (fstat(q->folder, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
 		snprintf(error, size, "%s: %s", path,
 			 st.st_uid != geteuid() ? "belongs to another user"
 						: "others may write to it");
@@ -404,8 +451,7 @@ static int open_folder(struct push_queue *q, const char *path, char *error, size
 	}
 	q->locked = openat(q->folder, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (q->locked < 0 || flock(q->locked, LOCK_EX | LOCK_NB)) {
-		int err = -errno;
-
+		err = -errno;
 		snprintf(error, size, "%s: %s", path,
 			 err == -EWOULDBLOCK ? "is used by another stacktop" : strerror(-err));
 		return err;
@@ -477,6 +523,7 @@ static int find_entries(struct push_queue *q)
 	q->state.found = q->count;
 	q->next = q->count ? q->entries[q->count - 1].number + 1 : 0;
 	make_room(q, 0);
+	remove_gone(q);
 	return err;
 }
 
@@ -514,7 +561,7 @@ void push_queue_mark_open(struct push_queue *q, uint64_t since)
 		    0600);
 	if (fd < 0)
 		return;
-	if (!write_all_at(fd, text, (size_t)n))
+	if (!write_all_at(fd, text, (size_t)n) && !fdatasync(fd))
 		renameat(q->folder, "." OPEN_NAME, q->folder, OPEN_NAME);
 	close(fd);
 }
@@ -558,6 +605,7 @@ void push_queue_free(struct push_queue *q)
 	for (size_t i = q->first; i < q->count; i++)
 		free(q->entries[i].data);
 	free(q->entries);
+	free(q->gone);
 	if (q->locked >= 0)
 		close(q->locked);
 	if (q->folder >= 0)

@@ -40,8 +40,9 @@ struct push_queue_state {
 	size_t entries;
 	uint64_t bytes;
 	uint64_t dropped, dropped_samples; /* since the start: there was no room */
-	uint64_t damaged;		   /* files that made no sense, and were removed */
-	uint64_t found;			   /* entries of an earlier run */
+	uint64_t damaged;		   /* files that made no sense: their samples are lost */
+	int unreadable;	  /* -errno: the oldest file cannot be read now; 0: it can */
+	uint64_t found;	  /* entries of an earlier run */
 	size_t unwritten; /* of entries: they wait in memory, although there is a folder */
 	int error;	  /* -errno of the last file that could not be written; 0: all could */
 };
@@ -67,6 +68,8 @@ void push_entry_free(struct push_entry *entry);
 bool push_queue_note(struct push_queue *q, uint64_t number, const struct push_progress *progress);
 /* All of it was sent, or it can not be. */
 void push_queue_remove(struct push_queue *q, uint64_t number);
+/* It makes no sense: removes it, and counts it as damaged. */
+void push_queue_damaged(struct push_queue *q, uint64_t number);
 void push_queue_state(struct push_queue *q, struct push_queue_state *out);
 
 /*

@@ -190,7 +190,7 @@ static bool take_options(struct push_sender *s)
 	return !err;
 }
 
-/* Asks with an empty request, which is none of a sample. */
+/* Asks with an empty request. */
 static int ask_for(struct push_sender *s, const struct push_target *target,
 		   struct http_reply *reply)
 {
@@ -235,12 +235,13 @@ static bool ask(struct push_sender *s)
 				return true;
 			}
 		} while (reply.status && push_target_other(&target));
-		/* Of a name that is not known, or a port that is closed, no more is to be found;
-		 * but what speaks HTTP/2 only breaks off the first requests. */
+		/* There is no use in asking further at a name that is not known or at a port that
+		 * is closed. But a server of HTTP/2 alone breaks off the first requests. */
 		if (reply.unreachable || reply.certificate)
 			break;
 	}
 	tell_trouble(s, first.verdict == PUSH_AGAIN ? first.text : why);
+	back_off(s, first.wait);
 	return false;
 }
 
@@ -307,6 +308,8 @@ static void cut(struct push_sender *s, const struct push_piece *piece, struct pu
 	tell_refused(s, count_of(piece, piece->first, piece->first + 1),
 		     "one sample is larger than the server takes");
 	at->cursor++;
+	/* A server that takes nothing at all is not asked for each sample at once. */
+	rest(s, LOOK_MS, true);
 }
 
 /* What the answer changes. */
@@ -331,6 +334,8 @@ static void take_answer(struct push_sender *s, const struct push_piece *piece,
 	case PUSH_UNKNOWN:
 		if (push_target_other(&s->target))
 			break;
+		/* Nothing else is known there: it may have been a moment. */
+		push_target_parse(s->now.url, &s->target, (char[256]){0}, 256);
 		/* fall through */
 	case PUSH_AGAIN:
 		tell_trouble(s, answer->text);
@@ -390,6 +395,23 @@ static bool send_entry(struct push_sender *s, const struct push_entry *entry,
 	return true;
 }
 
+/* There is none, or its file cannot be read. */
+static void wait_for_entry(struct push_sender *s)
+{
+	struct push_queue_state state;
+	char text[128];
+
+	push_queue_state(s->queue, &state);
+	if (!state.entries || !state.unreadable) {
+		rest_idle(s);
+		return;
+	}
+	snprintf(text, sizeof(text), "a file of the spool cannot be read: %s",
+		 strerror(-state.unreadable));
+	tell_trouble(s, text);
+	back_off(s, 0);
+}
+
 static void send_first(struct push_sender *s)
 {
 	struct push_entry entry;
@@ -398,7 +420,7 @@ static void send_first(struct push_sender *s)
 	int err;
 
 	if (!push_queue_first(s->queue, &entry)) {
-		rest_idle(s);
+		wait_for_entry(s);
 		return;
 	}
 	pthread_mutex_lock(&s->lock);
@@ -411,10 +433,13 @@ static void send_first(struct push_sender *s)
 		back_off(s, 0);
 		return;
 	}
-	if (err)
-		board_message(s->board, MESSAGE_ERROR, "push: a file of the spool is damaged");
-	if (err || send_entry(s, &entry, &c, host))
+	if (err) {
+		push_queue_damaged(s->queue, entry.number);
+		board_message(s->board, MESSAGE_ERROR,
+			      "push: an interval is lost: its file in the spool is damaged");
+	} else if (send_entry(s, &entry, &c, host)) {
 		push_queue_remove(s->queue, entry.number);
+	}
 	export_model_free(&c);
 }
 
@@ -428,9 +453,7 @@ static void *run(void *arg)
 			ready = take_options(s);
 			if (!ready)
 				back_off(s, 0);
-		} else if (s->target.protocol == PUSH_ASK && !ask(s)) {
-			back_off(s, 0);
-		} else {
+		} else if (s->target.protocol != PUSH_ASK || ask(s)) {
 			send_first(s);
 		}
 	}

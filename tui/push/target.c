@@ -16,6 +16,8 @@
 #define SECRETS_MAX  65536u  /* bytes of a file */
 #define OTLP_PORT    ":4317" /* of gRPC, as OpenTelemetry has it */
 #define HEADERS_MOST 64u
+#define TOKEN	     "STACKTOP_PUSH_TOKEN"
+#define HEADERS	     "STACKTOP_PUSH_HEADERS"
 
 #define PARCA_API  "/api" /* before the path of its gateway, which does not see it */
 #define PARCA_ROOT "/profiles/writeraw"
@@ -282,6 +284,29 @@ bool push_service(const char *rule, const struct push_names *names, char to[PUSH
 
 /* --- secrets --------------------------------------------------------------------------------- */
 
+static char *kept_token, *kept_headers; /* of the environment; see push_secrets_keep */
+
+static char *keep(const char *name)
+{
+	const char *value = getenv(name);
+	char *copy = value ? strdup(value) : NULL;
+
+	if (copy)
+		unsetenv(name);
+	return copy;
+}
+
+void push_secrets_keep(void)
+{
+	kept_token = keep(TOKEN);
+	kept_headers = keep(HEADERS);
+}
+
+static const char *secret_of(const char *name, const char *kept)
+{
+	return kept ? kept : getenv(name);
+}
+
 static int add_header(char ***list, size_t *count, size_t *room, const char *line, size_t length)
 {
 	char *copy;
@@ -337,7 +362,7 @@ static unsigned int add_lines(char ***list, size_t *count, size_t *room, const c
 
 int push_secrets_read(const char *path, char ***list, size_t *count, char *error, size_t size)
 {
-	const char *token = getenv("STACKTOP_PUSH_TOKEN"), *more = getenv("STACKTOP_PUSH_HEADERS");
+	const char *token = secret_of(TOKEN, kept_token), *more = secret_of(HEADERS, kept_headers);
 	char *text = NULL, *bearer = NULL;
 	size_t room = 0, length = 0;
 	unsigned int line = 0;

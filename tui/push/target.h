@@ -90,6 +90,9 @@ struct push_names { /* of a process */
  */
 bool push_service(const char *rule, const struct push_names *names, char to[PUSH_TEXT_MAX]);
 
+/* Takes the secrets out of the environment, so that no program that is started has them. Before
+ * other threads start; without it they are read there each time. */
+void push_secrets_keep(void);
 /*
  * Headers from $STACKTOP_PUSH_TOKEN (Authorization: Bearer), $STACKTOP_PUSH_HEADERS and the file:
  * "Name: value" a line. An array of *count texts to be freed by push_secrets_free. -errno with its

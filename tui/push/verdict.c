@@ -21,7 +21,6 @@ enum {
 	GRPC_NOT_FOUND = 5,
 	GRPC_RESOURCE_EXHAUSTED = 8,
 	GRPC_FAILED_PRECONDITION = 9,
-	GRPC_OUT_OF_RANGE = 11,
 	GRPC_UNIMPLEMENTED = 12,
 };
 
@@ -118,7 +117,8 @@ static bool is_grpc(enum push_protocol protocol)
 static bool says_too_large(const char *text)
 {
 	return strcasestr(text, "larger than") || strcasestr(text, "too large") ||
-	       strcasestr(text, "exceeds");
+	       (strcasestr(text, "exceeds") &&
+		(strcasestr(text, "size") || strcasestr(text, "bytes")));
 }
 
 static enum push_verdict verdict_of_grpc(const struct http_reply *reply, unsigned int *wait)
@@ -131,7 +131,6 @@ static enum push_verdict verdict_of_grpc(const struct http_reply *reply, unsigne
 			return PUSH_AGAIN;
 		return says_too_large(reply->error) ? PUSH_TOO_LARGE : PUSH_AGAIN;
 	case GRPC_INVALID_ARGUMENT:
-	case GRPC_OUT_OF_RANGE:
 	case GRPC_FAILED_PRECONDITION:
 		return says_too_large(reply->error) ? PUSH_TOO_LARGE : PUSH_REFUSED;
 	case GRPC_UNIMPLEMENTED:
@@ -230,9 +229,6 @@ bool push_knows(enum push_protocol protocol, const struct http_reply *reply)
 		return reply->grpc_status >= 0;
 	/* It has no answer of a type of its own, but refuses what is empty. */
 	if (protocol == PUSH_INGEST && answer.verdict == PUSH_REFUSED)
-		return true;
-	/* 401 and 403 may come from a proxy, which has looked at the path or not. */
-	if (reply->status == 401 || reply->status == 403 || reply->status == 429)
 		return true;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		if (!strcasecmp(types[i], reply->type))

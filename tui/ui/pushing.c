@@ -211,7 +211,7 @@ void pushing_free(struct ui *ui)
 	if (!p)
 		return;
 	ask_to_stop(p, END_MS);
-	if (!thread_join_within(p->thread, END_MS * 3))
+	if (!thread_join_within(p->thread, END_MS + PUSH_STOP_MS))
 		return;
 	pthread_cond_destroy(&p->woken);
 	pthread_mutex_destroy(&p->lock);

@@ -55,6 +55,29 @@ def config(tap):
     tap.ok(twice == {"label"}, "each but labels once")
 
 
+def parsed(text):
+    """What is wrong with a configuration; an option behind it that is always wrong ends the run."""
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        file.write(text)
+        file.flush()
+        said = subprocess.run([STACKTOP, "--agent", "--config", file.name, "--push-every", "0"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              check=False).stderr
+    return "" if "--push-every: `0'" in said else said
+
+
+def parse(tap):
+    """The configurations are taken as they are, and with all that is in comments."""
+    text = read(CONFIG)
+    tap.ok(not parsed(text), "agent.conf is taken as it is", parsed(text))
+    every = "".join(f"{line.removeprefix('#')}\n" for line in text.splitlines()
+                    if LINE.fullmatch(line.removeprefix("#")))
+    tap.ok(not parsed(every), "... and with each of its options", parsed(every))
+    inside = re.search(r"agent\.conf: \|\n((?:    .*\n)+)", read(DAEMONSET)).group(1)
+    inside = re.sub(r"^ +", "", inside, flags=re.M)
+    tap.ok(not parsed(inside), "so is that of the DaemonSet", parsed(inside))
+
+
 def unit(tap):
     text = read(UNIT)
     given = set(re.search(r"^CapabilityBoundingSet=(.*)$", text, re.M).group(1).lower().split())
@@ -104,8 +127,9 @@ def daemonset(tap):
     container = spec["template"]["spec"]["containers"][0]
     port = container["ports"][0]["containerPort"]
     tap.ok(options["listen"] == f"0.0.0.0:{port}", "it listens where it is asked")
-    tap.ok(options["spool"] in [mount["mountPath"] for mount in container["volumeMounts"]],
-           "the spool is a volume")
+    tap.ok(os.path.dirname(options["spool"].split(":")[0]) in
+           [mount["mountPath"] for mount in container["volumeMounts"]],
+           "the spool is a folder of its own in a volume")
     tap.ok(spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items(),
            "the selector finds the pods")
     check_container(tap, spec["template"]["spec"])
@@ -114,6 +138,7 @@ def daemonset(tap):
 def main():
     tap = Tap()
     config(tap)
+    parse(tap)
     unit(tap)
     daemonset(tap)
     tap.done()
