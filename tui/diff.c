@@ -29,7 +29,7 @@
 #define BEFORE	    1
 #define FUNCS_SHOWN 40
 #define PROCS_SHOWN 20
-#define CELLS_MAX   50000
+#define CELLS_MAX   500000
 
 struct diff {
 	const struct options *options;

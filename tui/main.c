@@ -55,6 +55,7 @@
 #include "tui/ui/themes.h"
 
 #define CELLS_MAX      50000
+#define CELLS_REPLAYED 500000 /* a file of another profiler may be one slice of all */
 #define DESCRIPTORS    65536
 #define ONLINE_CPUS    "/sys/devices/system/cpu/online"
 #define EXIT_USAGE     2
@@ -406,7 +407,7 @@ static int sample(struct options *options, const struct agent_command *typed)
 	}
 	if (!pids_exist(options, absent, sizeof(absent)) || !cpus_exist(options))
 		return EXIT_FAILURE;
-	profile = profile_new(PROFILE_WINDOW, CELLS_MAX);
+	profile = profile_new(PROFILE_WINDOW, options->replay ? CELLS_REPLAYED : CELLS_MAX);
 	if (!profile)
 		return complain(strerror(ENOMEM));
 	if (*absent) {

@@ -87,3 +87,11 @@ bool thread_is_stuck(void)
 {
 	return atomic_load(&stuck);
 }
+
+bool thread_must_end(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
+				     sigismember(&set, SIGHUP));
+}

@@ -19,6 +19,9 @@ int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 bool thread_join_within(pthread_t thread, unsigned int ms);
 /* There is a thread that did not end: the process has to end without it. */
 bool thread_is_stuck(void);
+/* A signal that ends the program (SIGINT, SIGTERM, SIGHUP) is blocked and waits: what takes long
+ * and is done before those are looked at has to end. */
+bool thread_must_end(void);
 /*
  * Blocks all signals but those of a crash, in this thread and those that it starts; before may be
  * NULL.

@@ -18,6 +18,7 @@
 #include "tui/profile/profile.h"
 #include "tui/util/idtable.h"
 
+#define CLOCK_LEAST   315532800000000000ull /* ns: 1980 */
 #define CELLS_MAX     200000u
 #define FRAMES_MAX    ((size_t)16 << 20) /* of the new samples of a slice */
 #define PROCS_MAX     1000000u
@@ -460,5 +461,6 @@ void import_skip(struct import_builder *b, uint64_t ns)
 
 void import_clock(struct import_builder *b, uint64_t clock)
 {
-	b->clock = clock;
+	/* Files of some distributions are from 1970; then it is not known. */
+	b->clock = clock > CLOCK_LEAST ? clock : 0;
 }

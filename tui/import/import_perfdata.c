@@ -17,6 +17,8 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/text.h"
+#include "symbols/base/thread.h"
+#include "symbols/base/clock.h"
 #include "tui/import/import_priv.h"
 
 #define CHILD_FD  3
@@ -125,20 +127,22 @@ static int take_output(struct perf_child *child, struct import_bytes *bytes)
 
 static int take_all(struct perf_child *child, struct import_bytes *bytes)
 {
-	const time_t end = time(NULL) + TIME_MAX;
+	const time_t end = clock_seconds() + TIME_MAX;
 	int err = 0;
 
 	while (!err && child->out >= 0) {
 		struct pollfd fds[2] = {{.fd = child->out, .events = POLLIN},
 					{.fd = child->err, .events = POLLIN}};
 
-		poll(fds, 2, 1000);
+		poll(fds, 2, 200);
 		if (fds[1].revents)
 			take_complaint(child);
 		if (fds[0].revents)
 			err = take_output(child, bytes);
-		if (!err && time(NULL) > end)
+		if (!err && clock_seconds() > end)
 			err = -ETIMEDOUT;
+		if (!err && thread_must_end())
+			err = -EINTR;
 	}
 	while (!err && child->err >= 0 && child->nsaid < sizeof(child->said) - 1)
 		take_complaint(child);
@@ -160,6 +164,9 @@ static int finish(struct perf_child *child, int err, const struct import_to *to)
 				   IMPORT_PLAIN_MAX >> 20);
 	if (err == -ETIMEDOUT)
 		return import_fail(to, err, "perf script takes longer than %d s", TIME_MAX);
+	if (!err && WIFSIGNALED(status))
+		return import_fail(to, -EINVAL, "perf script was ended by signal %d",
+				   WTERMSIG(status));
 	if (!err && status)
 		return import_fail(to, -EINVAL, "perf script cannot read it: %s", said);
 	return err;

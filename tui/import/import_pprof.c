@@ -4,6 +4,8 @@
  * their values are, and which line of each function is the hottest.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ struct pprof_labels {
 };
 
 struct pprof_input {
+	uint64_t rest; /* ns that are less than a microsecond, and go to the next sample */
 	struct pprof p;
 	struct pprof_value value;
 	struct import_builder *b;
@@ -201,9 +204,9 @@ static int see_sample(struct pprof_input *in)
 
 static int count_sample(struct pprof_input *in)
 {
-	uint64_t count, weight;
+	uint64_t count, weight, rest = 0;
 
-	pprof_value_of(&in->value, in->values, &count, &weight);
+	pprof_value_of(&in->value, in->values, &rest, &count, &weight);
 	if (count > INT64_MAX - in->count)
 		return import_fail(in->p.to, -EFBIG, "has larger numbers than can be added up");
 	in->count += count;
@@ -255,11 +258,16 @@ static int feed_line(struct pprof_input *in, const struct pprof_location *at, ui
 	const struct pprof_func *func = line->func == PPROF_NONE ? NULL : &in->p.funcs[line->func];
 	struct import_frame frame = {.inlined = n + 1 < at->nlines,
 				     .module = module_of(&in->p, at, func)};
+	char address[24];
 	int64_t id;
 	int err;
 
 	if (func)
 		frame.name = pprof_string(&in->p, func->name);
+	else if (at->address)
+		frame.name =
+			(struct import_text){address, (size_t)snprintf(address, sizeof(address),
+								       "0x%" PRIx64, at->address)};
 	err = import_frame(in->b, &frame, &line->slot, &id);
 	return err || id < 0 || !func ? err : name_line(in, id, func);
 }
@@ -294,7 +302,7 @@ static int feed_sample(struct pprof_input *in)
 	struct import_sample sample = {0};
 	int err;
 
-	pprof_value_of(&in->value, in->values, &sample.count, &sample.weight);
+	pprof_value_of(&in->value, in->values, &in->rest, &sample.count, &sample.weight);
 	if (!sample.count)
 		return 0;
 	err = feed_proc(in, &sample);

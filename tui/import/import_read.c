@@ -17,8 +17,10 @@
 #include <zlib.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/thread.h"
 
-#define PART ((size_t)1 << 16)
+#define PART	((size_t)1 << 16)
+#define LOOK_MS 100
 
 int import_fail(const struct import_to *to, int err, const char *format, ...)
 {
@@ -32,6 +34,17 @@ int import_fail(const struct import_to *to, int err, const char *format, ...)
 	return err;
 }
 
+/* False: the program has to end. */
+static bool import_wait(int fd)
+{
+	struct pollfd in = {.fd = fd, .events = POLLIN};
+
+	while (!thread_must_end())
+		if (poll(&in, 1, LOOK_MS) > 0)
+			return true;
+	return false;
+}
+
 static ssize_t read_some(int fd, bool regular, uint8_t *to, size_t size, size_t offset)
 {
 	for (;;) {
@@ -39,10 +52,10 @@ static ssize_t read_some(int fd, bool regular, uint8_t *to, size_t size, size_t 
 
 		if (n >= 0)
 			return n;
-		if (errno == EAGAIN)
-			poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
-		else if (errno != EINTR)
+		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
+		if (!import_wait(fd))
+			return -EINTR;
 	}
 }
 
@@ -55,6 +68,9 @@ int import_read(int fd, size_t most, struct import_bytes *out)
 	if (fstat(fd, &st))
 		return -errno;
 	regular = S_ISREG(st.st_mode);
+	/* It may have no writer yet, which reads as its end. */
+	if (S_ISFIFO(st.st_mode) && !import_wait(fd))
+		return -EINTR;
 	while (n > 0) {
 		if (GROW_TO(out->at, out->size + PART, out->room, most + 2 * PART))
 			return -ENOMEM;

@@ -20,7 +20,7 @@
 #define NS_PER_SEC  ((uint64_t)1000000000)
 #define EVENTS_MAX  256u
 #define PROCS_MAX   1000000u
-#define GAP_MAX	    60	   /* s without samples that become empty slices */
+#define GAP_MAX	    2	   /* s without samples that become empty slices */
 #define SLICES_MAX  100000 /* then the last one has the rest */
 #define CLOCK_LEAST 1000   /* ns: shorter periods are no time */
 
@@ -36,6 +36,7 @@ struct script_proc {
 };
 
 struct script_input {
+	size_t wrong; /* lines that make no sense */
 	struct import_to *to;
 	struct import_builder *b;
 	struct import_text text;
@@ -78,7 +79,7 @@ static bool is_source(struct import_text line)
 static enum script_kind kind_of(struct import_text line, bool within, struct script_head *head,
 				struct import_frame *frame)
 {
-	if (!import_trim(line).length || (*line.at == '#' && !within))
+	if (!import_trim(line).length)
 		return SCRIPT_NOTHING;
 	if (within && *line.at == '\t' && script_frame(line, frame))
 		return SCRIPT_FRAME;
@@ -86,6 +87,9 @@ static enum script_kind kind_of(struct import_text line, bool within, struct scr
 		return SCRIPT_HEAD;
 	if (within && is_source(line))
 		return SCRIPT_SOURCE;
+	/* Comments stand before the first sample; later it is a part of a name. */
+	if (*line.at == '#' && !within)
+		return SCRIPT_NOTHING;
 	return within && script_frame(line, frame) ? SCRIPT_FRAME : SCRIPT_WRONG;
 }
 
@@ -178,11 +182,14 @@ static int survey(struct script_input *in)
 	while (!err && import_line(&lines, &line)) {
 		enum script_kind kind = kind_of(line, within, &head, &frame);
 
-		if (kind == SCRIPT_WRONG)
+		/* A process may have any name, with a newline as well: it hides its own samples
+		 * only. */
+		if (kind == SCRIPT_WRONG && !in->records)
 			return import_fail(in->to, -EINVAL,
-					   "line %zu is not one of perf script: %s expected",
-					   lines.number, within ? "a frame" : "a sample");
-		within = kind != SCRIPT_NOTHING;
+					   "line %zu is not one of perf script: a sample expected",
+					   lines.number);
+		in->wrong += kind == SCRIPT_WRONG;
+		within = kind != SCRIPT_NOTHING && kind != SCRIPT_WRONG;
 		if (kind != SCRIPT_HEAD)
 			continue;
 		count_event(in, &head);
@@ -240,6 +247,9 @@ static void tell_others(const struct script_input *in, const struct import_event
 {
 	uint64_t others = in->records - in->events[in->event].records;
 
+	if (in->wrong)
+		board_message(profile_board(in->to->profile), MESSAGE_WARNING,
+			      "%zu lines of the file make no sense, and are left out", in->wrong);
 	if (others)
 		board_message(profile_board(in->to->profile), MESSAGE_WARNING,
 			      "the file has several events: %" PRIu64 " records of others than %s "
@@ -348,7 +358,7 @@ static int feed_records(struct script_input *in)
 			err = feed_record(in, &head);
 		if (kind != SCRIPT_FRAME)
 			chosen = false;
-		within = kind != SCRIPT_NOTHING;
+		within = kind != SCRIPT_NOTHING && kind != SCRIPT_WRONG;
 		if (kind == SCRIPT_HEAD) {
 			head = next;
 			chosen = same(head.event, in->events[in->event].name);
@@ -388,6 +398,8 @@ int import_script(struct import_text text, struct import_to *to)
 		in->text = text;
 		err = survey(in);
 	}
+	if (!err && !in->records)
+		err = import_fail(to, -ENODATA, "has no samples");
 	if (!err) {
 		choose_event(in, &event);
 		err = import_builder_new(to, &event, &in->b);

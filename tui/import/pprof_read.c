@@ -197,6 +197,8 @@ static int take_location(struct pprof *p, const struct proto_field *field)
 		else if (f.number == 2)
 			at.mapping = find(&p->mapping_index, p->mappings, sizeof(*p->mappings),
 					  p->nmappings, f.value);
+		else if (f.number == 3)
+			at.address = f.value;
 		else if (f.number == 4)
 			err = take_line(p, &f);
 	}
@@ -245,7 +247,7 @@ static int take_field(struct pprof *p, const struct proto_field *f)
 		p->time = f->value > INT64_MAX ? 0 : f->value;
 		return 0;
 	case PPROF_DURATION:
-		p->duration = f->value > (uint64_t)1 << 50 ? 0 : f->value;
+		p->duration = f->value > (uint64_t)1 << 58 ? 0 : f->value;
 		return 0;
 	case PPROF_PERIOD_TYPE:
 		return take_type(p, f, &p->period_type);
@@ -268,8 +270,12 @@ static int take_field(struct pprof *p, const struct proto_field *f)
 
 static bool has_wire(const struct proto_field *f)
 {
+	/* Numbers that are repeated may be packed. */
 	return f->number > PPROF_LAST ||
-	       ((LONG_FIELDS >> f->number & 1) ? f->wire == PROTO_BYTES : f->wire != PROTO_FIXED32);
+	       ((LONG_FIELDS >> f->number & 1)
+			? f->wire == PROTO_BYTES
+			: f->wire == PROTO_NUMBER || (f->number == 13 && /* comment */
+						      f->wire == PROTO_BYTES));
 }
 
 int pprof_read(struct pprof *p, const uint8_t *data, size_t size, const struct import_to *to)

@@ -42,7 +42,7 @@ struct pprof_line {
 };
 
 struct pprof_location {
-	uint64_t id;
+	uint64_t id, address;
 	uint32_t mapping;	/* index; PPROF_NONE */
 	uint32_t first, nlines; /* innermost first; at least one */
 };

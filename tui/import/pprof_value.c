@@ -128,11 +128,11 @@ void pprof_value_event(struct pprof_value *v, const struct pprof *p)
 		strcpy(e->name, "values");
 }
 
-void pprof_value_of(const struct pprof_value *v, const uint64_t *values, uint64_t *count,
-		    uint64_t *weight)
+void pprof_value_of(const struct pprof_value *v, const uint64_t *values, uint64_t *rest,
+		    uint64_t *count, uint64_t *weight)
 {
 	uint64_t value = values[v->shown];
-	unsigned __int128 us = (unsigned __int128)value * v->unit / 1000;
+	unsigned __int128 us = (unsigned __int128)value * v->unit + *rest;
 
 	*count = 0;
 	*weight = 0;
@@ -144,7 +144,9 @@ void pprof_value_of(const struct pprof_value *v, const uint64_t *values, uint64_
 	if (!*count)
 		*count = 1;
 	if (v->clock && !v->unit)
-		us = (unsigned __int128)value * v->period / 1000;
+		us = (unsigned __int128)value * v->period + *rest;
+	*rest = (uint64_t)(us % 1000);
+	us /= 1000;
 	if (us > INT64_MAX)
 		us = INT64_MAX;
 	if (v->unit || v->clock)

@@ -29,8 +29,9 @@ void pprof_value_choose(struct pprof_value *v, const struct pprof *p);
 void pprof_value_see(struct pprof_value *v, const uint64_t *values);
 /* After all samples were seen: what they are. */
 void pprof_value_event(struct pprof_value *v, const struct pprof *p);
-/* Count (0: nothing is shown of this sample) and weight, as import_sample takes them. */
-void pprof_value_of(const struct pprof_value *v, const uint64_t *values, uint64_t *count,
-		    uint64_t *weight);
+/* Count (0: nothing is shown of this sample) and weight, as import_sample takes them. *rest: ns
+ * that are left of the samples before, and of this one. */
+void pprof_value_of(const struct pprof_value *v, const uint64_t *values, uint64_t *rest,
+		    uint64_t *count, uint64_t *weight);
 
 #endif

@@ -125,22 +125,38 @@ static bool take_rest(struct import_text text, struct script_head *out)
 	return true;
 }
 
+/* Names have blanks, digits and colons: of several ways to read a line the fullest is right. */
+static unsigned int fullness(struct import_text ids, const struct script_head *head)
+{
+	return (memchr(ids.at, '/', ids.length) ? 4u : 0) + (head->timed ? 2u : 0) +
+	       (head->event.length ? 1u : 0);
+}
+
 bool script_head(struct import_text line, struct script_head *out)
 {
 	struct import_text all = import_trim(line);
+	unsigned int best = 0;
+	bool found = false;
 
-	for (size_t i = 1; i < all.length; i++) {
+	for (size_t i = 0; i < all.length; i++) {
 		struct import_text left, ids;
+		struct script_head head;
 
-		if (!is_digit(all.at[i]) || !is_blank(all.at[i - 1]))
+		if (!is_digit(all.at[i]) || (i && !is_blank(all.at[i - 1])))
 			continue;
-		*out = (struct script_head){.comm = import_trim((struct import_text){all.at, i})};
+		head = (struct script_head){.comm = import_trim((struct import_text){all.at, i})};
 		left = (struct import_text){all.at + i, all.length - i};
 		ids = take_word(&left);
-		if (take_ids(ids, out) && take_rest(left, out))
-			return true;
+		/* A line that begins with a number is one of a process without a name, if that is
+		 * sure. */
+		if (!take_ids(ids, &head) || !take_rest(left, &head) ||
+		    (!i && fullness(ids, &head) < 7) || (found && fullness(ids, &head) <= best))
+			continue;
+		best = fullness(ids, &head);
+		*out = head;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* --- frames ---------------------------------------------------------------------------------- */

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "symbols/base/text.h"
+#include "symbols/base/thread.h"
 #include "tui/net/curl.h"
 
 #if HAVE_CURL
 
 #include <ctype.h>
-#include <signal.h>
 #include <strings.h>
 #include <time.h>
 
@@ -418,15 +418,12 @@ struct http_file {
 
 static int look_at_signals(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
-	sigset_t set;
-
 	(void)arg;
 	(void)a;
 	(void)b;
 	(void)c;
 	(void)d;
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
-				     sigismember(&set, SIGHUP));
+	return thread_must_end();
 }
 
 static size_t keep_file(char *data, size_t one, size_t n, void *arg)

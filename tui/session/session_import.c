@@ -38,7 +38,9 @@ static int import_to_writer(int fd, struct session_writer *w, char *error, size_
 	int err = -ENOMEM;
 
 	if (p) {
-		profile_bound(p, FEEDER_NAMES_MAX);
+		/* The player counts more for each name and stack: what it has no room for is folded
+		 * here. */
+		profile_bound(p, FEEDER_NAMES_MAX / 2);
 		profile_lock(p);
 		profile_set_replay(p, &replay);
 		err = import_file(fd, &to);

@@ -229,7 +229,12 @@ static void script(void **state)
 	becomes("app 1 5.2: 1 e:  1 f (x)\napp 1 5.3: 2 e:  1 g (y)\n",
 		"app 1/1;f@x 1/1\napp 1/1;g@y 1/2\n");
 	becomes("# header\n\nsh 1 5.2: 1 e: \n\n", "sh 1/1 1/1\n");
-	becomes("sh 1 5.2: 1 e: \nx\n", "line 2 is not one of perf script: a frame expected");
+	/* Parts of a name with a newline, or one that looks like a comment. */
+	becomes("sh 1 5.2: 1 e: \nx\n", "sh 1/1 1/1\n");
+	becomes("sh 1/1 5.2: 1 e: \n\t1 f (x)\n\n#x 2/2 5.3: 1 e: \n\t1 g (y)\n\n",
+		"sh 1/1;f@x 1/1\n#x 2/2;g@y 1/1\n");
+	becomes("sh 1/1 5.2: 1 e: \n\t1 f (x)\n\na 7 x: 2/2 5.3: 1 e: \n\t1 g (y)\n\n",
+		"sh 1/1;f@x 1/1\na 7 x: 2/2;g@y 1/1\n");
 	import(&r, seconds, strlen(seconds));
 	assert_int_equal(r.err, 0);
 	assert_int_equal(r.last.frequency, 1000);
