@@ -300,7 +300,7 @@ static int open_source(struct profile *profile, const struct collector_options *
 }
 
 /* What a run is made of; each is NULL where there is none. */
-struct run {
+struct run_parts {
 	struct profile *profile;
 	const struct options *options;
 	const struct agent_command *typed;
@@ -312,7 +312,7 @@ struct run {
 };
 
 /* Until its end, with what it owns of the run. */
-static int run_source(struct run *r)
+static int run_source(struct run_parts *r)
 {
 	uint64_t serial = 0;
 	int status;
@@ -339,7 +339,7 @@ static int run_source(struct run *r)
 	return status;
 }
 
-static int run(struct run *r)
+static int run(struct run_parts *r)
 {
 	const struct options *options = r->options;
 	const struct collector_options collector_options = options_collector(options);
@@ -424,11 +424,11 @@ static int sample(struct options *options, const struct agent_command *typed)
 		outfile_abandon(file);
 		status = complain(strerror(-err));
 	} else {
-		status = run(&(struct run){.profile = profile,
-					   .options = options,
-					   .typed = typed,
-					   .command = command,
-					   .file = file});
+		status = run(&(struct run_parts){.profile = profile,
+						 .options = options,
+						 .typed = typed,
+						 .command = command,
+						 .file = file});
 	}
 	child_free(command);
 	profile_free(profile);
