@@ -287,9 +287,8 @@ static void explain(struct http *h, CURLcode code)
 	if (code == CURLE_COULDNT_CONNECT && os)
 		why = strerror((int)os);
 	else if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT ||
-		 code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_UNSUPPORTED_PROTOCOL ||
-		 code == CURLE_URL_MALFORMAT)
-		/* Else it may quote the URL of a proxy, with its password. */
+		 strstr(why, "://") || strcasestr(why, "proxy"))
+		/* It may quote the URL of a proxy, with its password. */
 		why = h->curl->easy_strerror(code);
 	if (*why)
 		text_clean(reply->error, sizeof(reply->error), why, strlen(why));
