@@ -41,10 +41,10 @@ struct import_to {
 
 /*
  * Reads the content of a descriptor, from its begin if it is a regular file, else all that a pipe
- * has, for which it waits. The descriptor stays open. -EINVAL: the content is of no known format,
- * or wrong; -ENOMSG: it is empty; -EFBIG: it exceeds a limit; -ESPIPE: such a file cannot come from
- * a pipe; -ENOMEM, the errno of reading, or what the callback returned. Slices may have been
- * delivered before an error was found.
+ * has, for which it waits; one without a writer is empty. The descriptor stays open. -EINVAL: the
+ * content is of no known format, or wrong; -ENOMSG: it is empty; -EFBIG: it exceeds a limit;
+ * -ESPIPE: such a file cannot come from a pipe; -ENOMEM, the errno of reading, or what the callback
+ * returned. Slices may have been delivered before an error was found.
  */
 int import_file(int fd, struct import_to *to);
 /* The same for content in memory, unpacked, other than perf.data. */

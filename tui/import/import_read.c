@@ -68,9 +68,6 @@ int import_read(int fd, size_t most, struct import_bytes *out)
 	if (fstat(fd, &st))
 		return -errno;
 	regular = S_ISREG(st.st_mode);
-	/* It may have no writer yet, which reads as its end. */
-	if (S_ISFIFO(st.st_mode) && !import_wait(fd))
-		return -EINTR;
 	while (n > 0) {
 		if (GROW_TO(out->at, out->size + PART, out->room, most + 2 * PART))
 			return -ENOMEM;
