@@ -364,7 +364,9 @@ static int join(struct merge *m, int argc, char **argv)
 
 	/* An agent that reads its configuration again keeps all that it has read. */
 	given = reallocarray(a->given, a->count + 1, sizeof(*given));
-	a->given = given ? given : a->given;
+	if (!given)
+		return no_memory(m);
+	a->given = given;
 	a->argv = calloc(1 + a->count + typed + 1, sizeof(*a->argv));
 	if (!a->argv)
 		return no_memory(m);

@@ -325,7 +325,7 @@ static int run_source(struct run_parts *r)
 		r->file = NULL;
 	} else {
 		status = show(r->profile, r->source, r->push, r->options, r->signals);
-		if (r->source->failed)
+		if (r->source && r->source->failed)
 			status = not_begun(r->command, r->source->failure);
 		/* The screen has shown what is on the board. */
 		while (board_next(profile_board(r->profile), &serial, &(struct board_message){0}))

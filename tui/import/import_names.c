@@ -6,6 +6,7 @@
  */
 #include "tui/import/import_names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "symbols/base/text.h"
@@ -192,7 +193,7 @@ void import_named(const struct import_frame *frame, bool first, bool in_kernel,
 {
 	out->module[0] = '\0';
 	if (!text_clean(out->name, sizeof(out->name), frame->name.at, frame->name.length))
-		strcpy(out->name, frame->marked ? "?" : "[unknown]");
+		snprintf(out->name, sizeof(out->name), "%s", frame->marked ? "?" : "[unknown]");
 	if (!frame->marked)
 		out->kind = kind_of(frame, first, in_kernel, out);
 	else

@@ -26,8 +26,6 @@
 #define TIME_MAX  600 /* s */
 #define COMPLAINT 160
 
-extern char **environ;
-
 struct perf_child {
 	pid_t pid;
 	int out, err;

@@ -319,7 +319,7 @@ static int feed_sample(struct pprof_input *in)
 static bool is_build(struct import_text text)
 {
 	for (size_t i = 0; i < text.length; i++)
-		if (!memchr("0123456789abcdef", text.at[i], 16))
+		if (!text.at[i] || !strchr("0123456789abcdef", text.at[i]))
 			return false;
 	return text.length > 0 && text.length < PROFILE_BUILD_MAX;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "symbols/base/grow.h"
@@ -234,10 +235,10 @@ static void choose_event(struct script_input *in, struct import_event *out)
 			(unsigned int)((double)event->records * 1e9 / (double)event->periods + 0.5);
 	} else if (!*out->name || !event->periods || is_one_of(out->name, clocks) ||
 		   (is_one_of(out->name, cycles) && event->periods == event->records)) {
-		strcpy(out->name, IMPORT_SAMPLES);
+		snprintf(out->name, sizeof(out->name), "%s", IMPORT_SAMPLES);
 		in->weighed = out->counted = false;
 	} else if (is_one_of(out->name, cycles)) {
-		strcpy(out->name, "core-cycles");
+		snprintf(out->name, sizeof(out->name), "core-cycles");
 	}
 	if (out->frequency == 0 && out->time)
 		out->frequency = 1;

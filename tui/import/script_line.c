@@ -96,7 +96,7 @@ static void cut_modifiers(struct import_text *event)
 {
 	size_t n = event->length;
 
-	while (n && memchr("ukhGHpPSDIWeb", event->at[n - 1], 13))
+	while (n && event->at[n - 1] && strchr("ukhGHpPSDIWeb", event->at[n - 1]))
 		n--;
 	if (n > 1 && n < event->length && event->at[n - 1] == ':')
 		event->length = n - 1;

@@ -144,7 +144,7 @@ static size_t keep_header(char *data, size_t one, size_t n, void *arg)
 		message_of(reply->error, sizeof(reply->error), value);
 	value = value_of(line, "grpc-status-details-bin");
 	if (value && strlen(value) < sizeof(reply->details))
-		strcpy(reply->details, value);
+		memcpy(reply->details, value, strlen(value) + 1);
 	return n;
 }
 

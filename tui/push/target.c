@@ -139,7 +139,7 @@ static void take_path(struct push_target *target)
 		return;
 	}
 	if (target->protocol == PUSH_PARCA && behind && ends_in(behind, PARCA_ROOT)) {
-		strcpy(target->url, target->base);
+		memcpy(target->url, target->base, sizeof(target->url));
 		target->base[strlen(target->base) - strlen(PARCA_ROOT)] = '\0';
 	}
 }
@@ -191,7 +191,7 @@ bool push_target_other(struct push_target *target)
 	}
 	if (target->protocol != PUSH_PARCA || strcmp(target->url + base, PARCA_PATH) != 0)
 		return false;
-	strcpy(target->url + base, PARCA_ROOT);
+	memcpy(target->url + base, PARCA_ROOT, sizeof(PARCA_ROOT));
 	return true;
 }
 
