@@ -455,11 +455,13 @@ static int put_process(struct otlp *o, struct outbytes *out, const struct push_o
 
 static void otlp_free(struct otlp *o)
 {
-	struct interner *tables[] = {&o->mapping, &o->location,	 &o->function, &o->link,
-				     &o->string,  &o->attribute, &o->stack};
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		interner_free(tables[i]);
+	interner_free(&o->mapping);
+	interner_free(&o->location);
+	interner_free(&o->function);
+	interner_free(&o->link);
+	interner_free(&o->string);
+	interner_free(&o->attribute);
+	interner_free(&o->stack);
 	export_model_places_free(&o->places);
 	free(o->locations);
 	free(o->stacks);

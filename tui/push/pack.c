@@ -60,9 +60,8 @@ static int make_ordered(const struct export_model *c, const struct push_options 
 	struct export_model all;
 	int err = samples ? count ? 0 : -ENODATA : -ENOMEM;
 
-	for (size_t i = 0; i < count; i++)
-		if (!options->threads)
-			samples[i].tid = 0;
+	for (size_t i = 0; samples && !options->threads && i < count; i++)
+		samples[i].tid = 0;
 	if (!err)
 		err = export_model_part(c, samples, count, &all);
 	free(samples);
@@ -75,7 +74,7 @@ static int make_ordered(const struct export_model *c, const struct push_options 
 		samples = export_model_merged(&all, &count);
 	if (!err && !samples)
 		err = -ENOMEM;
-	for (size_t i = 0; !err && i < count; i++)
+	for (size_t i = 0; samples && !err && i < count; i++)
 		if (samples[i].count || samples[i].weight)
 			samples[kept++] = samples[i];
 	if (!err && !kept)

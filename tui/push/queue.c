@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/grow.h"
 #include "tui/push/pack.h"
 #include "tui/util/safepath.h"
@@ -283,7 +284,8 @@ int push_queue_add(struct push_queue *q, uint8_t *data, size_t size, uint64_t sa
 	int err, unwritten = 0;
 
 	if (getrandom(entry.id, sizeof(entry.id), 0) != sizeof(entry.id))
-		memcpy(entry.id, &q, sizeof(q)); /* a kernel without it has no BPF either */
+		/* A kernel without it has no BPF either. */
+		memcpy(entry.id, &(uint64_t){clock_ns(CLOCK_REALTIME)}, sizeof(uint64_t));
 	pthread_mutex_lock(&q->lock);
 	entry.number = q->next++;
 	err = bytes_of(&entry) > q->most ? -ENOSPC : 0;

@@ -78,7 +78,7 @@ static int start_thread(struct ui *ui, const char *url)
 
 	if (!p)
 		return -ENOMEM;
-	strcpy(p->url, url);
+	memcpy(p->url, url, strlen(url) + 1);
 	p->profile = ui->profile;
 	p->source = ui->source;
 	p->options = *ui->push_options;
