@@ -87,9 +87,8 @@ void memory_plan(struct memory_plan *plan, uint64_t available, uint64_t maps,
 
 void memory_plan_shrink(struct memory_plan *plan)
 {
-	static const enum memory_part caches[] = {MEMORY_STACKS,  MEMORY_HISTORY, MEMORY_RAW,
-						  MEMORY_SYMBOLS, MEMORY_JIT,	  MEMORY_KEPT,
-						  MEMORY_ANSWERS};
+	static const enum memory_part caches[] = {MEMORY_STACKS, MEMORY_HISTORY, MEMORY_RAW,
+						  MEMORY_SYMBOLS, MEMORY_JIT};
 
 	for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
 		uint64_t *part = &plan->part[caches[i]], less = *part / 3 * 2;
