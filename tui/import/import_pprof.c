@@ -315,7 +315,7 @@ static int feed_sample(struct pprof_input *in)
 	return err ? err : import_sample(in->b, &sample);
 }
 
-/* In hexadecimal; Go has others in its own files, which say nothing to anybody else. */
+/* In hexadecimal; Go has ids of another form, which only Go knows. */
 static bool is_build(struct import_text text)
 {
 	for (size_t i = 0; i < text.length; i++)

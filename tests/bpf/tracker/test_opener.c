@@ -216,7 +216,7 @@ static void test_silent(void **state)
 	assert_int_equal(signal_helpers(SIGSTOP), 1);
 	assert_int_not_equal(ask(w, "text1", 0, false), 0);
 	turn(w);
-	w->passed = 4 * SECOND; /* nobody else waits */
+	w->passed = 4 * SECOND; /* no other request waits */
 	turn(w);
 	assert_int_equal(w->answers, 1);
 	w->passed = 6 * SECOND;

@@ -323,7 +323,7 @@ static void test_broken(void **state)
 	struct http_reply reply;
 
 	(void)state;
-	/* Cut off: nobody knows what was taken. */
+	/* Cut off: what was taken is not known. */
 	ANSWER("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
 	reply = sent();
 	assert_int_equal(reply.status, 0);

@@ -493,7 +493,7 @@ static enum http_then resets_first(struct world *world, const struct http_got *g
 	return got->number ? take(answer) : HTTP_RESET;
 }
 
-/* The head of an answer that was cut off: nobody knows what was taken. */
+/* The head of an answer that was cut off: what was taken is not known. */
 static enum http_then half_first(struct world *world, const struct http_got *got, FILE *answer)
 {
 	(void)world;
@@ -676,7 +676,7 @@ static void test_drain(void **state)
 	assert_false(push_sender_drain(w.sender, false, 20));
 }
 
-/* With a spool nobody waits for a server that is down. */
+/* With a spool the end does not wait for a server that is down. */
 static void test_drain_spool(void **state)
 {
 	(void)state;

@@ -145,7 +145,7 @@ static void test_grpc(void **state)
 #define HUGE_WAIT HEAD "o0" RETRY "EggKBgiAlOvcAw=="
 #define NO_DELAY  HEAD "os" RETRY "EgA="
 #define OTHER	  HEAD "owCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuRXJyb3JJbmZvEgQKAggH"
-/* Behind fields of numbers that nobody knows, of eight and four bytes. */
+/* Behind fields of unknown numbers, of eight and four bytes. */
 #define FIXED "CAhJAAAAAAAAAABVAAAAABow" RETRY "EgQKAggH"
 
 static void test_retry_info(void **state)
