@@ -33,7 +33,7 @@ static const struct {
 	[MEMORY_JIT] = {"memory.jit", "names of code made at run time", 16 * MIB, 96 * MIB},
 	[MEMORY_DEBUG] = {"memory.debug", "debug information of a file, --debug-memory", 32 * MIB,
 			  256 * MIB},
-	[MEMORY_KEPT] = {"memory.debug_kept", "debug information of unused files", 8 * MIB,
+	[MEMORY_KEPT] = {"memory.debug_kept", "debug information of unused files", 24 * MIB,
 			 64 * MIB},
 	[MEMORY_ANSWERS] = {"memory.lines", "lines and inlined calls", 4 * MIB, 16 * MIB},
 	[MEMORY_COPIES] = {"memory.copies", "copies of files of remote file systems", 32 * MIB,

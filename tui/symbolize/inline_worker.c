@@ -259,8 +259,9 @@ int inline_worker_new(size_t budget, struct fileasker *asker, struct inline_work
 	n->asker = asker;
 	n->budget = budget;
 	n->kept = memory_limit(MEMORY_KEPT);
-	if (n->kept > budget)
-		n->kept = budget;
+	/* Two of the largest, so that a library and the C library do not drive each other out. */
+	if (n->kept > 2 * budget)
+		n->kept = 2 * budget;
 	n->last_answer = &n->answers;
 	err = worker_start(&n->worker, &ops, n);
 	if (err)
