@@ -69,6 +69,7 @@ struct collector_options options_collector(const struct options *o)
 		.record = o->record,
 		.program = o->command ? o->command[0] : NULL,
 		.iterations = o->iterations,
+		.calm = o->agent,
 		.batch = o->batch,
 		.prompt = !o->agent && export_table(&formats)[o->format].stream && !o->at_end,
 		.screenshot = o->screenshot != NULL,

@@ -25,6 +25,7 @@
 
 #define BARE_NS	     (20ull * 1000000) /* a turn while walks come by bare code */
 #define IDLE_NS	     (50ull * 1000000) /* and at other times: the first sample of a process counts */
+#define CALM_NS	     (500ull * 1000000)	 /* likewise, if it does not */
 #define BARE_LAST_NS (1000ull * 1000000) /* as long as that was at most so long ago */
 #define BARE_WAIT_NS (20ull * 1000000)	 /* the pause between the first readings of such code */
 #define BARE_SHARE   8u			 /* as SHARE, for these */
@@ -37,6 +38,7 @@
 int runcode_wait(const struct runcode *rc)
 {
 	return rc->bare && clock_now() - rc->bare < BARE_LAST_NS ? (int)(BARE_NS / 1000000)
+	       : rc->calm					 ? (int)(CALM_NS / 1000000)
 								 : (int)(IDLE_NS / 1000000);
 }
 

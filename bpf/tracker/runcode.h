@@ -9,6 +9,7 @@
  * by the tracker's lock.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct open_answer;
@@ -20,6 +21,7 @@ struct runcode {
 	uint64_t bare;	 /* time when a process whose code is not described was last met first; 0:
 			    never */
 	uint64_t count;	 /* of objects made */
+	bool calm;	 /* see tracker_calm */
 
 	struct sampler *sampler;
 	struct proctable *procs;

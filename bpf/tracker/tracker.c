@@ -382,6 +382,13 @@ void tracker_free(struct tracker *t)
 	free(t);
 }
 
+void tracker_calm(struct tracker *t)
+{
+	turnlock_take(&t->lock);
+	t->runcode.calm = true;
+	turnlock_give(&t->lock);
+}
+
 struct kernelcode *tracker_kernel_code(struct tracker *t)
 {
 	return t->kernel_code;

@@ -125,6 +125,9 @@ int tracker_ask_file(struct tracker *t, const struct file_question *question,
  */
 int tracker_ask_memory(struct tracker *t, pid_t pid, uint64_t addr, uint64_t size);
 void tracker_patience(struct tracker *t, uint64_t ns);
+/* Looks for code made at run time only twice a second: the first samples of a process count less
+ * than CPU time. Before other threads use the tracker. */
+void tracker_calm(struct tracker *t);
 
 /*
  * Calls fn under the tracker's lock, so that tables, lists and entries in the sampler's maps do not

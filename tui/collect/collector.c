@@ -227,6 +227,8 @@ static int open_parts(struct collector *c, char *error, size_t size)
 			 refusal_of(REFUSAL_PERF_EVENT_OPEN, err, remedy, sizeof(remedy)));
 		return err;
 	}
+	if (!err && o->calm)
+		tracker_calm(c->tracker);
 	/* The names of a last report are not corrected later, and no user waits for its end. */
 	if (!err && o->batch)
 		tracker_patience(c->tracker, collector_is_prompt(c)

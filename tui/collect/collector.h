@@ -41,6 +41,7 @@ struct collector_options {
 	const char *record;	 /* a session to write; NULL: none */
 	const char *program;	 /* of the command, for messages; NULL: none */
 	unsigned int iterations; /* slices until the end; 0: until it is stopped */
+	bool calm;		 /* see tracker_calm */
 	bool batch;		 /* each slice waits for a SOURCE_NEXT */
 	bool prompt;		 /* batch: slices are not longer for names that come late */
 	bool screenshot;	 /* goes on after the last slice */
