@@ -13,6 +13,7 @@
  *				stacktop's program or user_depth keeps, 0 for others
  *	single PROGRAM HERTZ MS	RUNS SEEN P50 P99 P999 MAX
  *				in nanoseconds of single runs, as far as they were seen singly
+ *	is PROGRAM NAME 0	1: that is its name; 0: it is another
  *
  * PROGRAM is a name or #NUMBER. kernel.bpf_stats_enabled has to be on.
  */
@@ -117,11 +118,15 @@ static int program_map(int program, const char *name)
 static void read_stats(int program, struct profiler_stats *sum)
 {
 	int fd = program_map(program, "stats"), ncpus = libbpf_num_possible_cpus();
+	struct bpf_map_info map = {.value_size = 0};
+	uint32_t zero = 0, size = sizeof(map);
 	struct profiler_stats *each;
-	uint32_t zero = 0;
 
 	memset(sum, 0, sizeof(*sum));
-	each = fd >= 0 && ncpus > 0 ? calloc((size_t)ncpus, sizeof(*each)) : NULL;
+	each = fd >= 0 && ncpus > 0 && !bpf_obj_get_info_by_fd(fd, &map, &size) &&
+			       map.value_size == sizeof(*each)
+		       ? calloc((size_t)ncpus, sizeof(*each))
+		       : NULL;
 	if (each && !bpf_map_lookup_elem(fd, &zero, each)) {
 		for (int i = 0; i < ncpus; i++) {
 			sum->samples += each[i].samples;
@@ -256,6 +261,17 @@ static int single(const struct peer *p, int program, unsigned int hertz, unsigne
 	return err;
 }
 
+static int is_named(int program, const char *name)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(program, &info, &size))
+		return fail("bpf_prog_info: %s", strerror(errno));
+	printf("%d\n", !strcmp(info.name, name));
+	return 0;
+}
+
 /* --- set-up ----------------------------------------------------------------------------------- */
 
 /* Row i begins at i * 16: addresses of 21 bits, like those of libc's text. */
@@ -296,15 +312,16 @@ static int load(struct peer *p, const char *path)
 
 static void obey(const struct peer *p, const char *line)
 {
-	char command[16], name[64];
+	char command[16], name[64], word[64];
 	unsigned int hertz, ms;
 	struct bpf_program *own;
 	int program;
 
-	if (sscanf(line, "%15s %63s %u %u", command, name, &hertz, &ms) != 4) {
+	if (sscanf(line, "%15s %63s %63s %u", command, name, word, &ms) != 4) {
 		fail("what?");
 		return;
 	}
+	hertz = (unsigned int)strtoul(word, NULL, 10);
 	own = bpf_object__find_program_by_name(p->object, name);
 	program = name[0] == '#' ? bpf_prog_get_fd_by_id((uint32_t)strtoul(name + 1, NULL, 10))
 		  : own		 ? dup(bpf_program__fd(own))
@@ -313,7 +330,9 @@ static void obey(const struct peer *p, const char *line)
 		fail("no program %s", name);
 		return;
 	}
-	if (!strcmp(command, "single"))
+	if (!strcmp(command, "is"))
+		is_named(program, word);
+	else if (!strcmp(command, "single"))
 		single(p, program, hertz, ms);
 	else
 		run(p, program, hertz, ms);

@@ -107,15 +107,15 @@ def programs(pid):
     return found
 
 
-def await_program(process):
+def await_program(process, peer, name):
     for _ in range(100):
-        found = programs(process.pid)
-        if found:
-            return next(iter(found.items()))
+        for number, insns in programs(process.pid).items():
+            if peer.ask("is", f"#{number}", name, 0)[0]:
+                return number, insns
         if process.poll() is not None:
             break
         time.sleep(0.1)
-    raise ValueError(f"{process.args[0]} has loaded no program")
+    raise ValueError(f"{process.args[0]} has loaded no program {name}")
 
 
 class Bench:
@@ -131,9 +131,9 @@ class Bench:
         os.sched_setaffinity(self.stacktop.pid, {other_cpu()})
         self.bcc = self.peer = None
         try:
-            number, self.insns = await_program(self.stacktop)
-            self.ours = f"#{number}"
             self.peer = Peer()
+            number, self.insns = await_program(self.stacktop, self.peer, "on_sample")
+            self.ours = f"#{number}"
         except (OSError, ValueError):
             self.close()
             raise
@@ -149,7 +149,8 @@ class Bench:
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL)
         try:
-            self.profile = f"#{await_program(self.bcc)[0]}"
+            number, _ = await_program(self.bcc, self.peer, "do_perf_event")
+            self.profile = f"#{number}"
             self.profile_name = command
         except ValueError:
             self.profile_name += f" ({command} does not compile here)"
