@@ -84,7 +84,7 @@ static __always_inline int walk_load(struct walk *w, __u64 addr, __u64 *value)
 static __always_inline __u32 walk_search_list(const struct walk *w, __u64 addr)
 {
 	const struct map_entry *entries = step_map_entries();
-	__u32 at = w->list_at, n = w->list_count, half, take;
+	__u64 at = w->list_at, n = w->list_count, half, take;
 	int i;
 
 	if (!entries)
@@ -95,7 +95,8 @@ static __always_inline __u32 walk_search_list(const struct walk *w, __u64 addr)
 		take = at + half;
 		STEP_BARRIER(take);
 		/* all ones when the middle entry starts at or below addr */
-		take = ~(__u32)((__s64)(addr - entries[take & (MAP_ENTRIES_MAX - 1)].start) >> 63);
+		take = (__s64)(entries[take & (MAP_ENTRIES_MAX - 1)].start - addr - 1) >> 63;
+		STEP_BARRIER(take);
 		at += half & take;
 		n -= half;
 	}
@@ -134,9 +135,9 @@ static __always_inline int walk_find_map(struct walk *w, __u64 addr)
 static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 {
 	__u64 granule = (addr >> GRANULE_SHIFT) - (w->map.start >> GRANULE_SHIFT);
-	__u32 offset = addr & (GRANULE_SIZE - 1);
-	__u32 rows = w->map.word + MAP_GRANULES(w->map.meta);
-	__u32 word, at, n, half, take;
+	__u64 offset = addr & (GRANULE_SIZE - 1);
+	__u64 rows = w->map.word + MAP_GRANULES(w->map.meta);
+	__u64 word, at, n, half, take;
 	const __u32 *words;
 	int i;
 
@@ -145,7 +146,7 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 	words = step_shard(w->map.word >> SHARD_SHIFT);
 	if (!words)
 		return -1;
-	at = w->map.word + (__u32)granule;
+	at = w->map.word + granule;
 	STEP_BARRIER(at);
 	word = words[at & SHARD_MASK];
 	/* The row before the granule's first is in force where the granule begins. */
@@ -158,7 +159,7 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 		take = at + half;
 		STEP_BARRIER(take);
 		take = ROW_OFFSET(words[take & SHARD_MASK]);
-		take = (take - offset - 1) >> 31; /* 1 when take <= offset */
+		take = (take - offset - 1) >> 63; /* 1 when take <= offset */
 		at += half & -take;
 		n -= half;
 	}
@@ -183,12 +184,17 @@ static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 	return !step_read_user(w, &code, 8, addr) && arch_begins_sigreturn(code);
 }
 
+#define RULE_NO_TABLE RULE(ROW_END, 1) /* there is no such shard */
+
 /* The rule in force at the address, which is inside w->map; one of ROW_END where there is none. */
 static __always_inline __u32 walk_rule_at(struct walk *w, __u64 addr)
 {
-	__s64 rule = MAP_KIND(w->map.meta) == MAP_CFI ? walk_find_rule(w, addr) : -1;
+	__s64 rule;
 
-	return rule < 0 ? RULE(ROW_END, 0) : (__u32)rule;
+	if (MAP_KIND(w->map.meta) != MAP_CFI)
+		return RULE(ROW_END, 0);
+	rule = walk_find_rule(w, addr);
+	return rule < 0 ? RULE_NO_TABLE : (__u32)rule;
 }
 
 /* True when there is a rule for the address; w->map is then the mapping. */

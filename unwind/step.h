@@ -67,6 +67,15 @@
 #ifndef STEP_TOUCH
 #define STEP_TOUCH(entry) ((void)(entry))
 #endif
+#ifndef STEP_BELIEVE
+#define STEP_BELIEVE(w, entry) (STEP_TOUCH(entry), 1)
+#endif
+#ifndef STEP_COPY
+#define STEP_COPY(to, size, from) memcpy(to, from, size)
+#endif
+#ifndef WALK_KEEP
+#define WALK_KEEP(w, rule) ((void)0)
+#endif
 #ifndef STEP_NOTE
 #define STEP_NOTE(w, what, value)    ((void)0)
 #define STEP_NOTE_ROW(w, addr, word) ((void)0)
@@ -141,6 +150,8 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->changed = 0;
 	w->window_size = 0;
 	w->window_next = WALK_WINDOW_MIN;
+	w->again = 0;
+	w->by_file = 0;
 }
 
 /*
@@ -159,6 +170,8 @@ static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 		return FRAME_ADDRESS(w->pc);
 	return STEP_UNLISTED(w);
 }
+
+#include "unwind/trail.h"
 
 /* Marks the last frame as exact: it was not reached by a call, so its name is that of the pc. */
 static __always_inline void walk_mark_exact(struct walk *w)
@@ -438,7 +451,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 			return err;
 	}
 	/* The saved FP is below the return address, so one window has both. */
-	if (depth && walk_read(w, cfa - depth, &fp))
+	if (depth && walk_load(w, cfa - depth, &fp))
 		fp = WALK_NO_FP;
 	if (in_link) {
 		if (!(w->known >> ARCH_LINK & 1))
@@ -462,6 +475,8 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	w->known = known;
 	w->fp_chain = 0;
 	walk_know_sp(w);
+	if (kind != ROW_PLT && w->map.frame)
+		WALK_KEEP(w, rule);
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
@@ -515,8 +530,7 @@ static __always_inline int walk_to_caller(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;
 	int mapped = walk_find_map(w, addr);
-	__u32 kind;
-	__s64 rule;
+	__u32 kind, rule;
 
 	if (walk_add_frame(w, mapped))
 		return WALK_DEPTH;
@@ -530,14 +544,14 @@ static __always_inline int walk_to_caller(struct walk *w)
 	/* Rows that code made at run time has given may be those of what was there before. */
 	if (kind != MAP_CFI || (w->keeps_fp && !w->map.frame))
 		return walk_without_cfi(w, WALK_NO_FRAME_POINTER);
-	rule = walk_find_rule(w, addr);
-	if (rule < 0)
+	rule = WALK_RULE_AT(w, addr);
+	if (rule == RULE_NO_TABLE)
 		return WALK_NO_TABLE;
-	kind = RULE_KIND((__u32)rule);
+	kind = RULE_KIND(rule);
 	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
 		return walk_row(w, rule);
 	if (kind == ROW_WIDE)
-		return WALK_WIDE(w, RULE_PAYLOAD((__u32)rule));
+		return WALK_WIDE(w, RULE_PAYLOAD(rule));
 	if (kind == ROW_OUTERMOST)
 		return WALK_BOTTOM;
 	if (kind == ROW_UNSUPPORTED)

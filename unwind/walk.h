@@ -86,16 +86,36 @@ static inline struct map_entry map_entry_rows(__u64 start, __u64 end, __u64 base
 #define MAP_LIST_STEPS	13	   /* of the search: at most 8,191 entries a process */
 #define MAP_LIST_MAX	((1u << MAP_LIST_STEPS) - 1u)
 
+/* See unwind/trail.h. */
+#define TRAIL_INNER 128u /* frames of one walk before it meets the trail that are kept */
+
+/* A return address, and the row in force before it: of ROW_SP or ROW_FP, of a file's text. */
+struct trail_frame {
+	__u64 pc;
+	__u64 frame;
+	__u64 sp; /* where the frame was found; tells where the walk meets the trail */
+	__u32 rule;
+	__u32 map_at; /* of its entry in the lists */
+};
+
+_Static_assert(sizeof(struct trail_frame) == 32, "two in a cache line");
+
 struct walk {
 	__u64 pc;
 	__u64 sp;
 	__u64 fp;
 	struct stackhash hash; /* of the frames up to now */
 	__u32 nframes;
-	__u32 exact;	/* pc is not a return address */
-	__u32 known;	/* bit n: regs[n] is this frame's value */
-	__u32 fp_chain; /* the last step followed a frame pointer */
-	__u32 list_at;	/* first map_entry of the process */
+	__u32 exact;	 /* pc is not a return address */
+	__u32 known;	 /* bit n: regs[n] is this frame's value */
+	__u32 fp_chain;	 /* the last step followed a frame pointer */
+	__u32 by_file;	 /* map is of the list of a file */
+	__u32 trail_at;	 /* place in the trail */
+	__u32 trail_met; /* and that where the walk met it; TRAIL_NONE: not yet */
+	__u32 trail_map; /* entry of the lists of the last frame of the trail */
+	__u32 ninner;	 /* frames in inner */
+	__u32 again;	 /* frames found by the trail */
+	__u32 list_at;	 /* first map_entry of the process */
 	__u32 list_count;
 	struct map_entry map; /* of the address looked up last */
 	__u32 map_at;	      /* its index in the lists */
@@ -119,6 +139,7 @@ struct walk {
 	__u64 start_stack;		 /* the main thread's deepest frame ends here; 0: unknown */
 	__u64 window_top;		 /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];
+	struct trail_frame inner[TRAIL_INNER];
 	__u64 head[4]; /* a record's head, for the BPF program: sent together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
 	__u64 sps[WALK_FRAMES_MAX]; /* stack pointer of each frame: it ends at its caller's */

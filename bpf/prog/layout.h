@@ -122,8 +122,11 @@ struct proc_entry {
 	__u64 exec_id;
 	__u64 exec_at; /* when it was written, ns of the kernel's CLOCK_MONOTONIC */
 	__u32 runtime; /* enum runtime: it has an entry in the map of runtimes */
-	__u32 pad;
+	__u32 version; /* another one for each list, table and change of these */
 };
+
+#define TRAILS_SHIFT 6
+#define TRAILS	     (1u << TRAILS_SHIFT) /* of one CPU */
 
 /*
  * Beside each entry of a list: the tag of the mapping that it was made for, to check that it is
@@ -387,7 +390,8 @@ struct profiler_stats {
 	__u64 ring_full;
 	__u64 stacks;	   /* sent through the ring */
 	__u64 kernel_lost; /* kernel stacks that the kernel did not hand out */
-	__u64 outside;	   /* of filtered: processes without a number in our PID namespace */
+	__u64 again;   /* of frames: by the row of the last walk of the thread (unwind/trail.h) */
+	__u64 outside; /* of filtered: processes without a number in our PID namespace */
 };
 
 /* Kernel addresses to be named by the syscall program, and their names. */

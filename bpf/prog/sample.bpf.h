@@ -166,14 +166,15 @@ __attribute__((noinline)) int sample_hash_some(__u32 first)
 	struct cpu_state *st = this_state();
 	struct stack_record *rec;
 	struct stackhash hash;
-	__u32 i, n, at = first;
+	__u64 n, at = first;
+	int i;
 
 	if (!st)
 		return 0;
 	rec = (struct stack_record *)st->kernel_head;
 	hash = st->kernel_hash;
 	n = rec->nframes;
-	for (i = 0; i < HASH_TURN; i++) {
+	for (i = 0; i < (int)HASH_TURN; i++) {
 		if (at >= n)
 			break;
 		STEP_BARRIER(at);
@@ -221,6 +222,7 @@ __attribute__((noinline)) int sample_hash_user(int reason)
 	if (!st->waits) {
 		s->walks++;
 		s->frames += st->walk.nframes;
+		s->again += st->walk.again;
 		if (walk_is_complete(reason))
 			s->complete++;
 		if (reason == WALK_BOTTOM_FP)
@@ -368,6 +370,8 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 	st->walk.list_count = proc->list_count;
 	st->runtime = proc->runtime;
 	st->walk.keeps_fp = proc->runtime == RUNTIME_V8;
+	if (proc->version)
+		walk_begin_trail(proc->version);
 	return WALK_CONTINUE;
 }
 
@@ -383,6 +387,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack)
 	if (!st)
 		return WALK_UNKNOWN_PROCESS;
 	st->walk.list_count = 0;
+	st->trail = TRAIL_NONE;
 	st->runtime = RUNTIME_NONE;
 	reason = take_list(st, start_stack);
 	st->no_list = reason;
@@ -449,6 +454,8 @@ static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack)
 		reason = WALK_32_BIT;
 	else if (reason == WALK_CONTINUE)
 		reason = walk_all(!st->user_mode && regs_in_sigreturn(&st->regs));
+	if (st->trail != TRAIL_NONE)
+		walk_finish_trail();
 	reason = sample_end_lists(reason);
 	if (!st->user_mode && w->nframes <= 1 && !walk_is_complete(reason) && stack_has_gone(st))
 		return 0;

@@ -39,7 +39,7 @@ struct vma_search {
 	__u64 base; /* as vma_tag has it */
 	/* Kept here since the BPF stack of a walk has no room. */
 	__u64 mm, dentry, inode, sb, number, seconds, nanoseconds;
-	__u32 dev, pad;
+	__u32 dev, child;
 	__u64 node[MAPLE_WORDS];
 };
 
@@ -161,10 +161,14 @@ __attribute__((noinline)) int vma_descend(void)
 		return 0;
 	}
 	/* Behind the pivots stand kernel addresses, which are greater. */
-	for (i = 0; i < 15; i++)
+	for (i = 0; i < 15; i++) {
+		s->child = i;
 		if (s->node[1 + i] >= s->addr)
 			break;
-	i += 1 + pivots;
+	}
+	/* Read again, not a constant, so that the verifier sees one end of the loop. */
+	asm volatile("" ::: "memory");
+	i = s->child + 1 + pivots;
 	s->entry = s->node[i & (MAPLE_WORDS - 1)];
 	return type != MAPLE_LEAF;
 }

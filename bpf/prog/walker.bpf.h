@@ -160,6 +160,98 @@ __attribute__((noinline)) int walk_entry_is_true(void)
 	return 1;
 }
 
+static __always_inline struct trail *this_trail(const struct cpu_state *st)
+{
+	__u32 number = st->trail;
+
+	return bpf_map_lookup_elem(&trails, &number);
+}
+
+/* 1: the entry of a frame of the trail is known to be true. */
+static __always_inline int trail_believe(__u32 entry)
+{
+	struct cpu_state *st = this_state();
+	struct check_list *list;
+	__u32 zero = 0;
+
+	touch(entry);
+	if (!config.checks_lists)
+		return 1;
+	list = bpf_map_lookup_elem(&checks, &zero);
+	if (!st || !list)
+		return 0;
+	STEP_BARRIER(entry);
+	return list->entries[entry & (MAP_ENTRIES_MAX - 1)].stamp == st->stamp;
+}
+
+/* Gives the walk the trail of the thread, whose process has that version of its list. */
+__attribute__((noinline)) int walk_begin_trail(__u32 version)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), tid;
+	struct cpu_state *st = this_state();
+	struct trail *t;
+
+	if (!st)
+		return 0;
+	tid = (__u32)bpf_get_current_pid_tgid();
+	st->trail = cpu << TRAILS_SHIFT | (tid * 0x9e3779b1u) >> (32 - TRAILS_SHIFT);
+	t = this_trail(st);
+	if (!t) {
+		st->trail = TRAIL_NONE;
+		return 0;
+	}
+	trail_begin(&st->walk, t,
+		    t->exec_id == st->exec_id && t->tid == tid && t->version == version);
+	t->exec_id = st->exec_id;
+	t->tid = tid;
+	t->version = version;
+	return 0;
+}
+
+__attribute__((noinline)) int walk_meet_trail(void)
+{
+	struct cpu_state *st = this_state();
+	struct trail *t = st ? this_trail(st) : NULL;
+
+	return t ? trail_meet(&st->walk, t) : 0;
+}
+
+__attribute__((noinline)) int walk_call_trail(void)
+{
+	struct cpu_state *st = this_state();
+	struct trail *t = st ? this_trail(st) : NULL;
+
+	__u32 n;
+
+	if (!t || !walk_meet_trail())
+		return 0;
+	n = st->walk.nframes;
+	walk_trail(&st->walk, t);
+	n = st->walk.nframes - n;
+	st->walk.again += n;
+	return n;
+}
+
+__attribute__((noinline)) int walk_note_trail(__u32 rule)
+{
+	struct cpu_state *st = this_state();
+	struct trail *t = st ? this_trail(st) : NULL;
+
+	if (t && !st->walk.by_file)
+		trail_note(&st->walk, t, rule);
+	return 0;
+}
+
+__attribute__((noinline)) int walk_finish_trail(void)
+{
+	struct cpu_state *st = this_state();
+	struct trail *t = st ? this_trail(st) : NULL;
+
+	if (t)
+		trail_finish(&st->walk, t);
+	return 0;
+}
+
 /* 0: something else is mapped at the address now. */
 static __always_inline int entry_holds(__u64 addr)
 {
@@ -298,12 +390,14 @@ __attribute__((noinline)) int walk_search_lists(__u64 addr)
 
 	if (!st)
 		return 0;
+	st->walk.by_file = 0;
 	if (walk_find_entry(addr)) {
 		if (!config.checks_lists || entry_holds(addr))
 			return 1;
 		walk_distrust(&st->walk);
 	}
 	st->distrusted = st->walk.changed;
+	st->walk.by_file = 1;
 	if (config.checks_lists && search_file(st, addr))
 		return 1;
 	st->walk.changed = st->distrusted;
@@ -444,6 +538,8 @@ __attribute__((noinline)) int walk_call_step(void)
 
 	if (!st)
 		return WALK_NO_REGISTERS;
+	if (walk_call_trail())
+		return WALK_CONTINUE;
 	return walk_step(&st->walk);
 }
 

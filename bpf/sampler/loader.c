@@ -93,9 +93,13 @@ static int set_sizes(const struct profiler_programs *p, const struct sampler_opt
 		const char *name;
 		uint32_t size;
 	} maps[] = {
-		{"shards", options->shards_max},   {"stacks", sizes->ring},
-		{"seen_stacks", sizes->seen_sets}, {"procs", sizes->procs},
-		{"targets", sizes->procs},	   {"files", p->checks_lists ? FILES_MAX : 1},
+		{"shards", options->shards_max},
+		{"stacks", sizes->ring},
+		{"seen_stacks", sizes->seen_sets},
+		{"procs", sizes->procs},
+		{"targets", sizes->procs},
+		{"files", p->checks_lists ? FILES_MAX : 1},
+		{"trails", TRAILS * (uint32_t)libbpf_num_possible_cpus()},
 	};
 	size_t i;
 	int err = 0;

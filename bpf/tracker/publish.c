@@ -84,6 +84,9 @@ int publish_entry(struct publisher *pub, struct process *p)
 		entry.list_at = p->list->word / MAPLIST_ENTRY_WORDS;
 		entry.list_count = p->list->count;
 	}
+	if (!++pub->version)
+		pub->version = 1;
+	entry.version = pub->version;
 	entry.runtime = runtimefile_enter(pub->sampler, p);
 	err = sampler_set_process(pub->sampler, p->pid, &entry);
 	if (!err) {

@@ -12,6 +12,7 @@ struct process;
 struct publisher {
 	bool publishing;      /* some dirty processes are left for the next turn */
 	uint64_t list_round;  /* over all lists */
+	uint32_t version;     /* of the entry of a process that was made last */
 	struct object *files; /* that have a list of their own */
 
 	struct sampler *sampler;
