@@ -84,7 +84,7 @@ static __always_inline int walk_load(struct walk *w, __u64 addr, __u64 *value)
 static __always_inline __u32 walk_search_list(const struct walk *w, __u64 addr)
 {
 	const struct map_entry *entries = step_map_entries();
-	__u64 at = w->list_at, n = w->list_count, half, take;
+	__u64 at = w->list_at, n = w->list_count, behind = addr + 1, half, take;
 	int i;
 
 	if (!entries)
@@ -95,7 +95,7 @@ static __always_inline __u32 walk_search_list(const struct walk *w, __u64 addr)
 		take = at + half;
 		STEP_BARRIER(take);
 		/* all ones when the middle entry starts at or below addr */
-		take = (__s64)(entries[take & (MAP_ENTRIES_MAX - 1)].start - addr - 1) >> 63;
+		take = (__s64)(entries[take & (MAP_ENTRIES_MAX - 1)].start - behind) >> 63;
 		STEP_BARRIER(take);
 		at += half & take;
 		n -= half;
@@ -153,8 +153,6 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 	at = rows + INDEX_FIRST(word) - 1;
 	n = INDEX_ROWS(word) + 1;
 	for (i = 0; i < 8; i++) {
-		if (n <= 1)
-			break;
 		half = n >> 1;
 		take = at + half;
 		STEP_BARRIER(take);
@@ -164,6 +162,12 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 		n -= half;
 	}
 	STEP_NOTE_ROW(w, addr, at);
+	/* Until the next row of the granule, or the granule's end. */
+	take = at + 1;
+	half = (__s64)(take - rows - INDEX_FIRST(word) - INDEX_ROWS(word)) >> 63;
+	STEP_BARRIER(take);
+	n = ROW_OFFSET(words[take & SHARD_MASK]);
+	w->row_end = addr - offset + (n & half) + (GRANULE_SIZE & ~half);
 	STEP_BARRIER(at);
 	return ROW_RULE(words[at & SHARD_MASK]);
 }
@@ -183,8 +187,6 @@ static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 		return arch_is_call(&code);
 	return !step_read_user(w, &code, 8, addr) && arch_begins_sigreturn(code);
 }
-
-#define RULE_NO_TABLE RULE(ROW_END, 1) /* there is no such shard */
 
 /* The rule in force at the address, which is inside w->map; one of ROW_END where there is none. */
 static __always_inline __u32 walk_rule_at(struct walk *w, __u64 addr)

@@ -73,6 +73,11 @@ enum row_kind {
 
 #define RULE(kind, payload) ((__u32)(kind) << 20 | (__u32)(payload))
 #define RULE_KIND(rule)	    ((rule) >> 20 & 7u)
+/* In place of a rule, where there is none. */
+#define RULE_NO_TABLE	    RULE(ROW_END, 1) /* there will be */
+#define RULE_NO_MAPPING	    RULE(ROW_END, 2)
+#define RULE_CHANGED	    RULE(ROW_END, 3) /* something else is mapped there now */
+#define RULE_NO_CFI	    RULE(ROW_END, 4) /* in the whole mapping */
 #define RULE_DERIVED	    (1u << 23)
 #define RULE_PAYLOAD(rule)  ((rule)&0xfffffu)
 #define RULE_CFA(rule)	    (((rule) >> 8 & 0xfffu) * 8u) /* bytes */

@@ -73,6 +73,10 @@
 #ifndef STEP_COPY
 #define STEP_COPY(to, size, from) memcpy(to, from, size)
 #endif
+#ifndef STEP_RECALL
+#define STEP_RECALL(w, addr)   0
+#define STEP_REMEMBER(w, rule) ((void)0)
+#endif
 #ifndef WALK_KEEP
 #define WALK_KEEP(w, rule) ((void)0)
 #endif
@@ -90,6 +94,7 @@
 #define WALK_FRAME_POINTER     walk_frame_pointer
 #define WALK_WIDE	       walk_wide
 #define WALK_RULE_AT	       walk_rule_at
+#define WALK_LOOK_UP	       walk_look_up
 #define WALK_SWITCH	       walk_switch
 #define WALK_EDGE	       walk_edge
 #define WALK_EDGE_SOME	       walk_edge_some
@@ -161,10 +166,9 @@ static __always_inline void walk_begin(struct walk *w, int exact)
  */
 static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 {
-	__u64 to_frame = mapped ? w->map.frame : 0;
-
-	if (to_frame)
-		return w->pc + to_frame;
+	w->to_frame = mapped ? w->map.frame : 0;
+	if (w->to_frame)
+		return w->pc + w->to_frame;
 	w->own = 1;
 	if (mapped && MAP_KIND(w->map.meta) != MAP_PENDING)
 		return FRAME_ADDRESS(w->pc);
@@ -458,13 +462,13 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 			return WALK_REGISTER;
 		ra = w->regs[ARCH_LINK];
 	} else {
-		err = walk_read(w, ra_at, &ra);
+		err = walk_load(w, ra_at, &ra);
 		if (err)
 			return err;
 	}
 	ra = arch_code(ra);
 	/* Of code that can be written at any time, or made from a wrong reading of it. */
-	if (rule & RULE_DERIVED && (!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra)))) {
+	if (rule & RULE_DERIVED && (!ra || (!w->to_frame && !WALK_AFTER_CALL(w, ra)))) {
 		STEP_STALE(w);
 		return WALK_NO_FRAME_POINTER;
 	}
@@ -475,20 +479,19 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	w->known = known;
 	w->fp_chain = 0;
 	walk_know_sp(w);
-	if (kind != ROW_PLT && w->map.frame)
+	if (kind != ROW_PLT && w->to_frame)
 		WALK_KEEP(w, rule);
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
-/* Appends the frame of the pc; WALK_DEPTH: there is no room. mapped: as in walk_frame. */
-static __always_inline int walk_add_frame(struct walk *w, int mapped)
+/* Appends a frame. WALK_DEPTH: there is no room. */
+static __always_inline int walk_append(struct walk *w, __u64 frame)
 {
-	__u32 n = w->nframes;
-	__u64 frame;
+	__u64 n = w->nframes;
 
 	if (n >= WALK_FRAMES_MAX)
 		return WALK_DEPTH;
-	frame = walk_frame(w, mapped) | (w->exact ? FRAME_EXACT : 0);
+	frame |= w->exact ? FRAME_EXACT : 0;
 	STEP_BARRIER(n);
 	n &= WALK_FRAMES_MAX - 1;
 	w->frames[n] = frame;
@@ -496,6 +499,12 @@ static __always_inline int walk_add_frame(struct walk *w, int mapped)
 	w->nframes = n + 1;
 	walk_mix(w, frame);
 	return 0;
+}
+
+/* Appends the frame of the pc. mapped: as in walk_frame. */
+static __always_inline int walk_add_frame(struct walk *w, int mapped)
+{
+	return walk_append(w, walk_frame(w, mapped));
 }
 
 /*
@@ -526,27 +535,43 @@ static __always_inline int walk_without_cfi(struct walk *w, int reason)
 	return bare == WALK_JUDGE ? WALK_FRAME_POINTER(w, reason) : bare;
 }
 
-static __always_inline int walk_to_caller(struct walk *w)
+/*
+ * Finds the frame of the pc, which is w->frame then, and the rule in force at addr: that pc, or the
+ * byte before. Where there is none: RULE_CHANGED ... RULE_NO_CFI, or one of ROW_END.
+ */
+static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 {
-	__u64 addr = w->exact ? w->pc : w->pc - 1;
-	int mapped = walk_find_map(w, addr);
-	__u32 kind, rule;
+	__u32 rule = STEP_RECALL(w, addr), kind;
+	int mapped;
 
-	if (walk_add_frame(w, mapped))
-		return WALK_DEPTH;
+	if (rule) {
+		w->frame = w->pc + w->to_frame;
+		return rule;
+	}
+	mapped = walk_find_map(w, addr);
+	w->frame = walk_frame(w, mapped);
 	if (!mapped)
-		return w->changed ? WALK_CHANGED : WALK_NO_MAPPING;
+		return w->changed ? RULE_CHANGED : RULE_NO_MAPPING;
 	STEP_NOTE(w, mapped, 1);
 	STEP_NOTE(w, map, w->map);
 	kind = MAP_KIND(w->map.meta);
 	if (kind == MAP_PENDING)
-		return WALK_NO_TABLE;
+		return RULE_NO_TABLE;
 	/* Rows that code made at run time has given may be those of what was there before. */
-	if (kind != MAP_CFI || (w->keeps_fp && !w->map.frame))
-		return walk_without_cfi(w, WALK_NO_FRAME_POINTER);
+	if (kind != MAP_CFI || (w->keeps_fp && !w->to_frame))
+		return RULE_NO_CFI;
 	rule = WALK_RULE_AT(w, addr);
-	if (rule == RULE_NO_TABLE)
-		return WALK_NO_TABLE;
+	if (w->to_frame && RULE_KIND(rule) != ROW_END)
+		STEP_REMEMBER(w, rule);
+	return rule;
+}
+
+static __always_inline int walk_to_caller(struct walk *w)
+{
+	__u32 rule = WALK_LOOK_UP(w, w->exact ? w->pc : w->pc - 1), kind;
+
+	if (walk_append(w, w->frame))
+		return WALK_DEPTH;
 	kind = RULE_KIND(rule);
 	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
 		return walk_row(w, rule);
@@ -556,7 +581,13 @@ static __always_inline int walk_to_caller(struct walk *w)
 		return WALK_BOTTOM;
 	if (kind == ROW_UNSUPPORTED)
 		return WALK_UNSUPPORTED;
-	return walk_without_cfi(w, WALK_NOT_COVERED);
+	if (rule == RULE_CHANGED)
+		return WALK_CHANGED;
+	if (rule == RULE_NO_MAPPING)
+		return WALK_NO_MAPPING;
+	if (rule == RULE_NO_TABLE)
+		return WALK_NO_TABLE;
+	return walk_without_cfi(w, rule == RULE_NO_CFI ? WALK_NO_FRAME_POINTER : WALK_NOT_COVERED);
 }
 
 /* Appends the frame of the pc and moves w to its caller: WALK_CONTINUE, or why there is none. */

@@ -17,9 +17,9 @@
 #include "unwind/walk.h"
 
 #define TRAIL_FRAMES 512u /* a power of two */
-#define TRAIL_ALIGN  4u	  /* frames that are passed over at once */
+#define TRAIL_ALIGN  2u	  /* frames that are passed over at once */
 #define TRAIL_BASE   (TRAIL_FRAMES / 2)
-#define TRAIL_TURN   8u /* frames of one call */
+#define TRAIL_TURN   5u /* frames of one call */
 #define TRAIL_NONE   (~0u)
 
 struct trail {
@@ -182,7 +182,7 @@ static __always_inline void trail_note(struct walk *w, struct trail *t, __u32 ru
 		w->trail_at++;
 	}
 	f->frame = w->frames[n];
-	f->pc = f->frame - w->map.frame;
+	f->pc = f->frame - w->to_frame;
 	f->sp = w->sps[n];
 	f->rule = rule;
 	f->map_at = w->map_at;

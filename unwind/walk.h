@@ -114,6 +114,9 @@ struct walk {
 	__u32 trail_met; /* and that where the walk met it; TRAIL_NONE: not yet */
 	__u32 trail_map; /* entry of the lists of the last frame of the trail */
 	__u32 ninner;	 /* frames in inner */
+	__u64 to_frame;	 /* from pc to frame: that of the mapping; 0: its frames are addresses */
+	__u64 frame;	 /* of the pc looked up last */
+	__u64 row_end;	 /* until there the row found last is in force, in its granule */
 	__u32 again;	 /* frames found by the trail */
 	__u32 list_at;	 /* first map_entry of the process */
 	__u32 list_count;

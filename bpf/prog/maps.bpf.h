@@ -34,8 +34,9 @@ struct cpu_state {
 	/* Kept while an address is looked up by its file: */
 	struct file_key file;
 	__u32 list_at, list_count, distrusted;
-	__u32 tag;   /* of the entry that is being checked */
-	__u32 trail; /* number of the trail; TRAIL_NONE: the walk has none */
+	__u32 tag;     /* of the entry that is being checked */
+	__u32 version; /* of the list of the process; 0: not known */
+	__u32 trail;   /* number of the trail; TRAIL_NONE: the walk has none */
 	struct stackhash kernel_hash;
 	__u64 event;   /* see struct profiler_control: the last one that was read ... */
 	__u64 counted; /* ... and its count then */
@@ -70,6 +71,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct trail);
 } trails SEC(".maps");
+
+/* 1 << ROWS_SHIFT for each CPU, which no other one uses. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << ROWS_SHIFT);
+	__type(key, __u32);
+	__type(value, struct found_row);
+} rows SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

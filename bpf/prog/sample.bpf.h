@@ -388,6 +388,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack)
 		return WALK_UNKNOWN_PROCESS;
 	st->walk.list_count = 0;
 	st->trail = TRAIL_NONE;
+	st->version = 0;
 	st->runtime = RUNTIME_NONE;
 	reason = take_list(st, start_stack);
 	st->no_list = reason;

@@ -141,6 +141,24 @@ static __always_inline int vma_changes(__u32 *number)
 	return 0;
 }
 
+/* The same without a helper, where a program may read the current task. */
+static __always_inline int vma_changes_here(__u32 *number)
+{
+	const struct task_struct___vma *task = (const void *)bpf_get_current_task_btf();
+	const struct mm_struct___number *old = (const void *)task->mm;
+	const struct mm_struct___count *new = (const void *)old;
+
+	if (!old)
+		return 0;
+	if (bpf_core_field_exists(new->mm_lock_seq.sequence))
+		*number = new->mm_lock_seq.sequence;
+	else if (bpf_core_field_exists(old->mm_lock_seq))
+		*number = (__u32)old->mm_lock_seq;
+	else
+		return 0;
+	return 1;
+}
+
 /*
  * Goes one level down: 1, or 0 at the end. A node has the address of its parent, the last addresses
  * of its children but the last one (pivots), then the children (slots).
@@ -161,10 +179,11 @@ __attribute__((noinline)) int vma_descend(void)
 		return 0;
 	}
 	/* Behind the pivots stand kernel addresses, which are greater. */
+	s->child = 0;
 	for (i = 0; i < 15; i++) {
-		s->child = i;
 		if (s->node[1 + i] >= s->addr)
 			break;
+		s->child = i + 1;
 	}
 	/* Read again, not a constant, so that the verifier sees one end of the loop. */
 	asm volatile("" ::: "memory");

@@ -77,7 +77,7 @@ __attribute__((noinline)) int walk_note_bare(int stale)
 	const struct cpu_state *st = this_state();
 	__u64 tgid, pc;
 
-	if (!list || !st || st->walk.keeps_fp || (stale ? st->walk.map.frame : st->walk.code_frame))
+	if (!list || !st || st->walk.keeps_fp || (stale ? st->walk.to_frame : st->walk.code_frame))
 		return 0;
 	tgid = ((const struct stack_record *)st->walk.head)->tgid;
 	pc = st->walk.pc | (st->walk.exact ? BARE_EXACT : 0) | (stale ? BARE_STALE : 0);
@@ -115,7 +115,7 @@ static __always_inline __u32 stamp_of(__u64 exec_id)
 {
 	__u32 changes;
 
-	if (!vma_changes(&changes))
+	if (config.has_task_regs ? !vma_changes_here(&changes) : !vma_changes(&changes))
 		return (__u32)bpf_ktime_get_ns() | 1;
 	exec_id = (exec_id ^ changes) * 0x9e3779b97f4a7c15ull;
 	return (__u32)(exec_id >> 32) | 1;
@@ -168,7 +168,7 @@ static __always_inline struct trail *this_trail(const struct cpu_state *st)
 }
 
 /* 1: the entry of a frame of the trail is known to be true. */
-static __always_inline int trail_believe(__u32 entry)
+__attribute__((noinline)) int trail_believe(__u32 entry)
 {
 	struct cpu_state *st = this_state();
 	struct check_list *list;
@@ -184,6 +184,61 @@ static __always_inline int trail_believe(__u32 entry)
 	return list->entries[entry & (MAP_ENTRIES_MAX - 1)].stamp == st->stamp;
 }
 
+static __always_inline struct found_row *row_of(const struct cpu_state *st, __u64 addr)
+{
+	__u32 number = ((addr >> ROWS_BLOCK) ^ (__u64)st->version << 40) * 0x9e3779b97f4a7c15ull >>
+		       (64 - ROWS_SHIFT);
+
+	number |= bpf_get_smp_processor_id() << ROWS_SHIFT;
+	return bpf_map_lookup_elem(&rows, &number);
+}
+
+/* The rule in force at the address, if it was found before, with what belongs to it; else 0. */
+__attribute__((noinline)) __u32 walk_recall(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+	const struct found_row *row;
+
+	if (!st || !st->version)
+		return 0;
+	row = row_of(st, addr);
+	if (!row || row->version != st->version || addr - row->start >= row->size)
+		return 0;
+	if (row->map_at != st->walk.trail_map) {
+		if (!trail_believe(row->map_at))
+			return 0;
+		st->walk.trail_map = row->map_at;
+	}
+	st->walk.to_frame = row->to_frame;
+	st->walk.map_at = row->map_at;
+	st->walk.by_file = 0;
+	return row->rule;
+}
+
+/* Keeps the rule that was found for the address. */
+__attribute__((noinline)) int walk_remember(__u64 addr, __u32 rule)
+{
+	struct cpu_state *st = this_state();
+	struct found_row *row;
+	__u64 end;
+
+	if (!st || !st->version || st->walk.by_file)
+		return 0;
+	row = row_of(st, addr);
+	if (!row)
+		return 0;
+	end = st->walk.row_end;
+	if (end > st->walk.map.end)
+		end = st->walk.map.end;
+	row->start = addr;
+	row->to_frame = st->walk.to_frame;
+	row->size = end - addr;
+	row->version = st->version;
+	row->rule = rule;
+	row->map_at = st->walk.map_at;
+	return 0;
+}
+
 /* Gives the walk the trail of the thread, whose process has that version of its list. */
 __attribute__((noinline)) int walk_begin_trail(__u32 version)
 {
@@ -194,6 +249,7 @@ __attribute__((noinline)) int walk_begin_trail(__u32 version)
 	if (!st)
 		return 0;
 	tid = (__u32)bpf_get_current_pid_tgid();
+	st->version = version;
 	st->trail = cpu << TRAILS_SHIFT | (tid * 0x9e3779b1u) >> (32 - TRAILS_SHIFT);
 	t = this_trail(st);
 	if (!t) {
@@ -423,6 +479,15 @@ __attribute__((noinline)) __u32 walk_call_rule_at(__u64 addr)
 	if (!st)
 		return RULE(ROW_END, 0);
 	return walk_rule_at(&st->walk, addr);
+}
+
+__attribute__((noinline)) __u32 walk_call_look_up(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return RULE_NO_MAPPING;
+	return walk_look_up(&st->walk, addr);
 }
 
 __attribute__((noinline)) int walk_call_after_call(__u64 addr)

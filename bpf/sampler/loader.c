@@ -99,6 +99,7 @@ static int set_sizes(const struct profiler_programs *p, const struct sampler_opt
 		{"procs", sizes->procs},
 		{"targets", sizes->procs},
 		{"files", p->checks_lists ? FILES_MAX : 1},
+		{"rows", (uint32_t)libbpf_num_possible_cpus() << ROWS_SHIFT},
 		{"trails", TRAILS * (uint32_t)libbpf_num_possible_cpus()},
 	};
 	size_t i;
