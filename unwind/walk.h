@@ -142,11 +142,11 @@ struct walk {
 	__u64 start_stack;		 /* the main thread's deepest frame ends here; 0: unknown */
 	__u64 window_top;		 /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];
-	struct trail_frame inner[TRAIL_INNER];
 	__u64 head[4]; /* a record's head, for the BPF program: sent together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
 	__u64 sps[WALK_FRAMES_MAX]; /* stack pointer of each frame: it ends at its caller's */
 	__u8 window[WALK_WINDOW_MAX + 8];
+	struct trail_frame inner[TRAIL_INNER];
 };
 
 #endif

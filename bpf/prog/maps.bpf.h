@@ -17,7 +17,6 @@
 const volatile struct profiler_config config = {};
 
 struct cpu_state {
-	struct walk walk;
 	entry_regs_t regs;
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct count_key key;
@@ -47,6 +46,8 @@ struct cpu_state {
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 kernel_head[4];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
+	/* Behind what each sample uses: its own beginning is that, too, and so they share pages. */
+	struct walk walk;
 };
 
 _Static_assert(sizeof(struct stack_record) == 32, "the room before the frames");
