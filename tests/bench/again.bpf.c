@@ -27,7 +27,14 @@ int again(struct again *a)
 	w->start_stack = 0;
 	began = bpf_ktime_get_ns();
 	walk_begin(w, 1);
+	st->trail = TRAIL_NONE;
+	st->version = 0;
+	st->exec_id = 1;
+	if (a->along)
+		walk_begin_trail(1);
 	a->reason = walk_all(0);
+	if (a->along)
+		walk_finish_trail();
 	a->ns = bpf_ktime_get_ns() - began;
 	a->nframes = w->nframes;
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Walks its own stack by again.bpf.c, a few thousand times at each of several depths, and prints
- * `FRAMES MEDIAN P10` in ns: the median run and the 10th percentile.
+ * `FRAMES ALONG MEDIAN P10` in ns: the median run and the 10th percentile; ALONG is 1 for walks by
+ * the rows of the walk before.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,14 +28,14 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static NOINLINE void measure(void)
+static NOINLINE void measure(unsigned int along)
 {
 	/* in the order of enum dwarf_reg */
 	static const int from[DWARF_COUNT] = {
 		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 		REG_R9,	 REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 	};
-	struct again a = {.list_count = list_count};
+	struct again a = {.list_count = list_count, .along = along};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &a, .ctx_size_in = sizeof(a));
 	static uint64_t ns[RUNS];
 	ucontext_t here;
@@ -48,18 +49,18 @@ static NOINLINE void measure(void)
 		ns[i] = a.ns;
 	}
 	qsort(ns, RUNS, sizeof(ns[0]), by_value);
-	printf("%u %llu %llu\n", a.nframes, (unsigned long long)ns[RUNS / 2],
+	printf("%u %u %llu %llu\n", a.nframes, along, (unsigned long long)ns[RUNS / 2],
 	       (unsigned long long)ns[RUNS / 10]);
 }
 
-static NOINLINE int nest(int n)
+static NOINLINE int nest(int n, unsigned int along)
 {
 	int r = 0;
 
 	if (n > 0)
-		r = nest(n - 1);
+		r = nest(n - 1, along);
 	else
-		measure();
+		measure(along);
 	KEEP(r);
 	return r + 1;
 }
@@ -78,6 +79,9 @@ static void fill_maps(struct bpf_object *object)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	int shards = bpf_object__find_map_fd_by_name(object, "shards");
+
+	for (__u32 i = 0; i < list_count; i++)
+		host.entries[i].frame = FRAME_OF(1, 0); /* of a file, whose rows are kept */
 
 	memcpy(map_memory(object, "map_lists", MAP_ENTRIES_MAX * sizeof(*host.entries)),
 	       host.entries, list_count * sizeof(*host.entries));
@@ -109,7 +113,8 @@ static void run(void **state)
 	program = bpf_program__fd(bpf_object__find_program_by_name(object, "again"));
 	fill_maps(object);
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++)
-		nest(depths[i]);
+		for (unsigned int along = 0; along < 2; along++)
+			nest(depths[i], along);
 	bpf_object__close(object);
 }
 

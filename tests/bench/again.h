@@ -11,7 +11,7 @@ struct again {
 	__u32 list_count;	 /* in: entries of the only list */
 	__u32 reason;
 	__u32 nframes;
-	__u32 pad;
+	__u32 along; /* in: 1: by the rows of the walk before */
 	__u64 ns;
 };
 
