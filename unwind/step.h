@@ -74,8 +74,7 @@
 #define STEP_COPY(to, size, from) memcpy(to, from, size)
 #endif
 #ifndef STEP_RECALL
-#define STEP_RECALL(w, addr)   0
-#define STEP_REMEMBER(w, rule) ((void)0)
+#define STEP_RECALL(w, addr) 0
 #endif
 #ifndef WALK_KEEP
 #define WALK_KEEP(w, rule) ((void)0)
@@ -94,7 +93,6 @@
 #define WALK_FRAME_POINTER     walk_frame_pointer
 #define WALK_WIDE	       walk_wide
 #define WALK_RULE_AT	       walk_rule_at
-#define WALK_LOOK_UP	       walk_look_up
 #define WALK_SWITCH	       walk_switch
 #define WALK_EDGE	       walk_edge
 #define WALK_EDGE_SOME	       walk_edge_some
@@ -462,7 +460,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 			return WALK_REGISTER;
 		ra = w->regs[ARCH_LINK];
 	} else {
-		err = walk_load(w, ra_at, &ra);
+		err = walk_read(w, ra_at, &ra);
 		if (err)
 			return err;
 	}
@@ -479,7 +477,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	w->known = known;
 	w->fp_chain = 0;
 	walk_know_sp(w);
-	if (kind != ROW_PLT && w->to_frame)
+	if (w->to_frame)
 		WALK_KEEP(w, rule);
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
@@ -541,12 +539,15 @@ static __always_inline int walk_without_cfi(struct walk *w, int reason)
  */
 static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 {
-	__u32 rule = STEP_RECALL(w, addr), kind;
+	__u32 kind;
+	__s64 rule;
 	int mapped;
 
-	if (rule) {
+	w->looked_at = addr;
+	w->recalled = STEP_RECALL(w, addr);
+	if (w->recalled) {
 		w->frame = w->pc + w->to_frame;
-		return rule;
+		return w->recalled;
 	}
 	mapped = walk_find_map(w, addr);
 	w->frame = walk_frame(w, mapped);
@@ -560,21 +561,21 @@ static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 	/* Rows that code made at run time has given may be those of what was there before. */
 	if (kind != MAP_CFI || (w->keeps_fp && !w->to_frame))
 		return RULE_NO_CFI;
-	rule = WALK_RULE_AT(w, addr);
-	if (w->to_frame && RULE_KIND(rule) != ROW_END)
-		STEP_REMEMBER(w, rule);
-	return rule;
+	rule = walk_find_rule(w, addr);
+	return rule < 0 ? RULE_NO_TABLE : (__u32)rule;
 }
 
 static __always_inline int walk_to_caller(struct walk *w)
 {
-	__u32 rule = WALK_LOOK_UP(w, w->exact ? w->pc : w->pc - 1), kind;
+	__u32 rule = walk_look_up(w, w->exact ? w->pc : w->pc - 1), kind;
 
 	if (walk_append(w, w->frame))
 		return WALK_DEPTH;
 	kind = RULE_KIND(rule);
 	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
 		return walk_row(w, rule);
+	if (kind != ROW_END && w->to_frame && !w->recalled)
+		WALK_KEEP(w, rule);
 	if (kind == ROW_WIDE)
 		return WALK_WIDE(w, RULE_PAYLOAD(rule));
 	if (kind == ROW_OUTERMOST)

@@ -19,7 +19,7 @@
 #define TRAIL_FRAMES 512u /* a power of two */
 #define TRAIL_ALIGN  2u	  /* frames that are passed over at once */
 #define TRAIL_BASE   (TRAIL_FRAMES / 2)
-#define TRAIL_TURN   5u /* frames of one call */
+#define TRAIL_TURN   3u /* frames of one call */
 #define TRAIL_NONE   (~0u)
 
 struct trail {
@@ -51,15 +51,15 @@ static __always_inline void trail_begin(struct walk *w, struct trail *t, int sam
 	w->ninner = 0;
 }
 
-/* Bytes from the words of the stack that a rule needs to its CFA, and those that must be read. */
-static __always_inline __u64 trail_span(__u64 rule)
+static __always_inline __u64 trail_cfa(const struct trail_frame *f, __u64 sp, __u64 fp)
 {
-	__u64 depth = RULE_FP_DEPTH(rule), mask = (depth - 1) >> 63; /* 1: FP is unchanged */
+	__u64 cfa = f->cfa, mask = -(cfa & 1);
 
 	STEP_BARRIER(mask);
-	return depth + 8 * mask;
+	return (sp ^ ((sp ^ fp) & mask)) + (cfa & ~7ull);
 }
 
+/* Of a span: what must be read. */
 #define TRAIL_BYTES(span) (ARCH_HAS_LINK ? 16 : (span)) /* arm64: a frame record */
 
 /*
@@ -71,9 +71,9 @@ static __always_inline int trail_meet(struct walk *w, struct trail *t)
 	__u64 sp = w->sp, cfa, span, at;
 	const struct trail_frame *f;
 	__u64 place = w->trail_at;
-	int i;
+	__u64 i;
 
-	for (i = 0; i < (int)TRAIL_ALIGN; i++) {
+	for (i = 0; i < TRAIL_ALIGN; i++) {
 		f = trail_at(t, place);
 		if (place == t->end || f->sp >= sp)
 			break;
@@ -89,8 +89,8 @@ static __always_inline int trail_meet(struct walk *w, struct trail *t)
 			return 0;
 		w->trail_map = f->map_at;
 	}
-	cfa = (RULE_KIND(f->rule) == ROW_SP ? sp : w->fp) + RULE_CFA(f->rule);
-	span = trail_span(f->rule);
+	cfa = trail_cfa(f, sp, w->fp);
+	span = f->span & ~7;
 	at = cfa - span - w->window_at;
 	span = TRAIL_BYTES(span);
 	if (cfa > sp && (at > WALK_WINDOW_MAX || at + span > w->window_size) &&
@@ -98,6 +98,8 @@ static __always_inline int trail_meet(struct walk *w, struct trail *t)
 		return 0;
 	if (w->trail_met == TRAIL_NONE)
 		w->trail_met = place;
+	w->known = 0; /* and no row needs it */
+	w->fp_chain = 0;
 	return 1;
 }
 
@@ -109,21 +111,23 @@ static __always_inline int trail_meet(struct walk *w, struct trail *t)
  */
 static __always_inline void walk_trail(struct walk *w, struct trail *t)
 {
-	__u64 pc, sp, cfa, at, value, mask, span, n, rule;
+	__u64 pc, sp, cfa, at, value, mask, span, n;
 	const struct trail_frame *f;
-	int i;
+	__u64 i;
 
-	for (i = 0; i < (int)TRAIL_TURN; i++) {
+	for (i = 0; i < TRAIL_TURN; i++) {
 		f = trail_at(t, w->trail_at);
 		n = w->nframes;
-		if ((f->pc ^ w->pc) | ((__u64)f->map_at ^ w->trail_map))
+		value = (f->pc ^ w->pc) | (f->map_at ^ w->trail_map);
+		STEP_BARRIER(value);
+		if (value)
 			return;
-		rule = f->rule;
 		sp = w->sp;
-		mask = -(rule >> 21 & 1); /* ones: ROW_FP, not ROW_SP */
+		cfa = trail_cfa(f, sp, w->fp);
+		span = f->span;
+		mask = -(span & 1); /* ones: FP is saved */
 		STEP_BARRIER(mask);
-		cfa = (sp ^ ((sp ^ w->fp) & mask)) + RULE_CFA(rule);
-		span = trail_span(rule);
+		span &= ~7ull;
 		at = cfa - span - w->window_at;
 		span = TRAIL_BYTES(span);
 		if ((cfa - sp - 1) >> 63 | at >> 13 | ((__u64)w->window_size - at - span) >> 63)
@@ -135,8 +139,6 @@ static __always_inline void walk_trail(struct walk *w, struct trail *t)
 		pc = arch_code(*(const __u64 *)(w->window + (at & (WALK_WINDOW_MAX - 1))));
 		if (!pc)
 			return;
-		mask = -(((rule & 0xff) + 0xff) >> 8); /* ones: FP is saved */
-		STEP_BARRIER(mask);
 		w->fp ^= (w->fp ^ arch_data(value)) & mask;
 		STEP_BARRIER(n);
 		n &= WALK_FRAMES_MAX - 1;
@@ -147,8 +149,6 @@ static __always_inline void walk_trail(struct walk *w, struct trail *t)
 		w->pc = pc;
 		w->sp = cfa;
 		w->trail_at++;
-		w->known = 0;
-		w->fp_chain = 0;
 	}
 }
 
@@ -184,7 +184,8 @@ static __always_inline void trail_note(struct walk *w, struct trail *t, __u32 ru
 	f->frame = w->frames[n];
 	f->pc = f->frame - w->to_frame;
 	f->sp = w->sps[n];
-	f->rule = rule;
+	f->cfa = RULE_CFA(rule) | (RULE_KIND(rule) == ROW_FP);
+	f->span = RULE_FP_DEPTH(rule) > 0 ? RULE_FP_DEPTH(rule) | 1 : 8;
 	f->map_at = w->map_at;
 }
 

@@ -94,7 +94,9 @@ struct trail_frame {
 	__u64 pc;
 	__u64 frame;
 	__u64 sp; /* where the frame was found; tells where the walk meets the trail */
-	__u32 rule;
+	/* Bytes, multiples of 8, with a flag in the lowest bit: */
+	__u16 cfa;    /* from SP to the CFA; 1: from FP */
+	__u16 span;   /* to the CFA from the lowest word that is read; 1: that is the caller's FP */
 	__u32 map_at; /* of its entry in the lists */
 };
 
@@ -110,13 +112,15 @@ struct walk {
 	__u32 known;	 /* bit n: regs[n] is this frame's value */
 	__u32 fp_chain;	 /* the last step followed a frame pointer */
 	__u32 by_file;	 /* map is of the list of a file */
-	__u32 trail_at;	 /* place in the trail */
+	__u64 trail_at;	 /* place in the trail */
 	__u32 trail_met; /* and that where the walk met it; TRAIL_NONE: not yet */
-	__u32 trail_map; /* entry of the lists of the last frame of the trail */
+	__u64 trail_map; /* entry of the lists of the last frame of the trail */
 	__u32 ninner;	 /* frames in inner */
 	__u64 to_frame;	 /* from pc to frame: that of the mapping; 0: its frames are addresses */
-	__u64 frame;	 /* of the pc looked up last */
+	__u64 frame;	 /* of the pc looked up last ... */
+	__u64 looked_at; /* ... by this address */
 	__u64 row_end;	 /* until there the row found last is in force, in its granule */
+	__u32 recalled;	 /* its rule, if it was kept from another walk; else 0 */
 	__u32 again;	 /* frames found by the trail */
 	__u32 list_at;	 /* first map_entry of the process */
 	__u32 list_count;

@@ -29,9 +29,7 @@ extern const volatile struct profiler_config config;
 #define STEP_BELIEVE(w, entry)	      trail_believe(entry)
 #define STEP_COPY(to, size, from)     bpf_probe_read_kernel(to, size, from)
 #define STEP_RECALL(w, addr)	      walk_recall(addr)
-#define STEP_REMEMBER(w, rule)	      walk_remember(addr, rule)
-#define WALK_LOOK_UP(w, addr)	      walk_call_look_up(addr)
-#define WALK_KEEP(w, rule)	      walk_note_trail(rule)
+#define WALK_KEEP(w, rule)	      walk_keep_rule(rule)
 #define WALK_REFILL(w, addr)	      walk_call_refill(addr)
 #define WALK_SEARCH_MAP(w, addr)      walk_search_lists(addr)
 #define WALK_FRAME_POINTER(w, reason) walk_call_frame_pointer(reason)
@@ -64,10 +62,8 @@ static const struct map_entry *step_map_entries(void);
 static const struct wide_rule *step_wide_rule(__u32 index);
 static void touch(__u32 entry);
 int trail_believe(__u32 entry);
-int walk_note_trail(__u32 rule);
-__u32 walk_recall(__u64 addr);
-int walk_remember(__u64 addr, __u32 rule);
-__u32 walk_call_look_up(__u64 addr);
+int walk_keep_rule(__u32 rule);
+static __u32 walk_recall(__u64 addr);
 int walk_note_bare(int stale);
 int walk_call_refill(__u64 addr);
 __u64 walk_unlisted(__u64 pc, int exact);

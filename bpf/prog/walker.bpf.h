@@ -194,7 +194,7 @@ static __always_inline struct found_row *row_of(const struct cpu_state *st, __u6
 }
 
 /* The rule in force at the address, if it was found before, with what belongs to it; else 0. */
-__attribute__((noinline)) __u32 walk_recall(__u64 addr)
+static __always_inline __u32 walk_recall(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 	const struct found_row *row;
@@ -215,28 +215,23 @@ __attribute__((noinline)) __u32 walk_recall(__u64 addr)
 	return row->rule;
 }
 
-/* Keeps the rule that was found for the address. */
-__attribute__((noinline)) int walk_remember(__u64 addr, __u32 rule)
+/* Keeps the rule that was found for the address looked up last. */
+static __always_inline void row_keep(const struct cpu_state *st, __u32 rule)
 {
-	struct cpu_state *st = this_state();
-	struct found_row *row;
-	__u64 end;
+	const struct walk *w = &st->walk;
+	struct found_row *row = row_of(st, w->looked_at);
+	__u64 end = w->row_end;
 
-	if (!st || !st->version || st->walk.by_file)
-		return 0;
-	row = row_of(st, addr);
 	if (!row)
-		return 0;
-	end = st->walk.row_end;
-	if (end > st->walk.map.end)
-		end = st->walk.map.end;
-	row->start = addr;
-	row->to_frame = st->walk.to_frame;
-	row->size = end - addr;
+		return;
+	if (end > w->map.end)
+		end = w->map.end;
+	row->start = w->looked_at;
+	row->to_frame = w->to_frame;
+	row->size = end - row->start;
 	row->version = st->version;
 	row->rule = rule;
-	row->map_at = st->walk.map_at;
-	return 0;
+	row->map_at = w->map_at;
 }
 
 /* Gives the walk the trail of the thread, whose process has that version of its list. */
@@ -264,36 +259,19 @@ __attribute__((noinline)) int walk_begin_trail(__u32 version)
 	return 0;
 }
 
-__attribute__((noinline)) int walk_meet_trail(void)
+/* Keeps the rule of the last frame for other walks. */
+__attribute__((noinline)) int walk_keep_rule(__u32 rule)
 {
 	struct cpu_state *st = this_state();
-	struct trail *t = st ? this_trail(st) : NULL;
+	const __u32 kind = RULE_KIND(rule);
+	struct trail *t;
 
-	return t ? trail_meet(&st->walk, t) : 0;
-}
-
-__attribute__((noinline)) int walk_call_trail(void)
-{
-	struct cpu_state *st = this_state();
-	struct trail *t = st ? this_trail(st) : NULL;
-
-	__u32 n;
-
-	if (!t || !walk_meet_trail())
+	if (!st || !st->version || st->walk.by_file)
 		return 0;
-	n = st->walk.nframes;
-	walk_trail(&st->walk, t);
-	n = st->walk.nframes - n;
-	st->walk.again += n;
-	return n;
-}
-
-__attribute__((noinline)) int walk_note_trail(__u32 rule)
-{
-	struct cpu_state *st = this_state();
-	struct trail *t = st ? this_trail(st) : NULL;
-
-	if (t && !st->walk.by_file)
+	if (!st->walk.recalled)
+		row_keep(st, rule);
+	t = this_trail(st);
+	if (t && (kind == ROW_SP || kind == ROW_FP))
 		trail_note(&st->walk, t, rule);
 	return 0;
 }
@@ -481,15 +459,6 @@ __attribute__((noinline)) __u32 walk_call_rule_at(__u64 addr)
 	return walk_rule_at(&st->walk, addr);
 }
 
-__attribute__((noinline)) __u32 walk_call_look_up(__u64 addr)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return RULE_NO_MAPPING;
-	return walk_look_up(&st->walk, addr);
-}
-
 __attribute__((noinline)) int walk_call_after_call(__u64 addr)
 {
 	struct cpu_state *st = this_state();
@@ -601,10 +570,21 @@ __attribute__((noinline)) int walk_call_step(void)
 {
 	struct cpu_state *st = this_state();
 
+	struct trail *t;
+	__u32 n;
+
 	if (!st)
 		return WALK_NO_REGISTERS;
-	if (walk_call_trail())
-		return WALK_CONTINUE;
+	t = this_trail(st);
+	if (t) {
+		n = st->walk.nframes;
+		if (trail_meet(&st->walk, t))
+			walk_trail(&st->walk, t);
+		n = st->walk.nframes - n;
+		st->walk.again += n;
+		if (n)
+			return WALK_CONTINUE;
+	}
 	return walk_step(&st->walk);
 }
 

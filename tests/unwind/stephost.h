@@ -62,7 +62,6 @@ static int host_search_map(struct walk *w, __u64 addr);
 static int host_frame_pointer(struct walk *w, int reason);
 static int host_wide(struct walk *w, __u32 index);
 static __u32 host_rule_at(struct walk *w, __u64 addr);
-static __u32 host_look_up(struct walk *w, __u64 addr);
 static int host_switch(struct walk *w, __u64 cfa);
 static int host_edge(struct walk *w);
 static int host_bare(struct walk *w);
@@ -73,7 +72,6 @@ static int host_scan(struct walk *w);
 #define WALK_FRAME_POINTER     host_frame_pointer
 #define WALK_WIDE	       host_wide
 #define WALK_RULE_AT	       host_rule_at
-#define WALK_LOOK_UP	       host_look_up
 #define WALK_SWITCH	       host_switch
 #define WALK_EDGE	       host_edge
 #define WALK_EDGE_SOME	       walk_edge_some
@@ -115,11 +113,6 @@ static __attribute__((noinline)) int host_wide(struct walk *w, __u32 index)
 static __attribute__((noinline)) __u32 host_rule_at(struct walk *w, __u64 addr)
 {
 	return walk_rule_at(w, addr);
-}
-
-static __attribute__((noinline)) __u32 host_look_up(struct walk *w, __u64 addr)
-{
-	return walk_look_up(w, addr);
 }
 
 static __attribute__((noinline)) int host_switch(struct walk *w, __u64 cfa)

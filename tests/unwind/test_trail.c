@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walks along a trail, over a made-up stack that changes from walk to walk as a thread's does: calls
- * return, others are made, frames in the middle return elsewhere. Each walk must be the same as one
- * without a trail, frame by frame.
- * Covers: unwind/trail.h
+ * Walks along a trail, over a made-up stack that changes from walk to walk as a thread's does:
+ * calls return, others are made, frames in the middle return elsewhere. Each walk must be the same
+ * as one without a trail, frame by frame. Covers: unwind/trail.h
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +27,9 @@ static struct trail *trail; /* NULL: walks have none */
 
 static void keep_row(struct walk *w, __u32 rule)
 {
-	if (trail)
+	const uint32_t kind = RULE_KIND(rule);
+
+	if (trail && (kind == ROW_SP || kind == ROW_FP))
 		trail_note(w, trail, rule);
 }
 
@@ -203,8 +204,8 @@ static void check_frames(const struct walk *w)
 		const uint64_t pc = frames[depth - i].pc - !i;
 		const unsigned int object = pc - !!i >= TEXT + GRANULES / 2 * GRANULE_SIZE ? 2 : 1;
 
-		assert_int_equal(w->frames[i], (pc + FRAME_OF(object, TEXT)) |
-						       (i ? 0 : FRAME_EXACT));
+		assert_int_equal(w->frames[i],
+				 (pc + FRAME_OF(object, TEXT)) | (i ? 0 : FRAME_EXACT));
 		assert_int_equal(w->sps[i], frames[depth - i].sp);
 	}
 }
@@ -235,7 +236,8 @@ static void test_changing(void **state)
 		all += depth + 1;
 		deep += depth > TRAIL_FRAMES;
 	}
-	print_message("%u of %lu frames by the trail; %lu walks deeper than it\n", again, all, deep);
+	print_message("%u of %lu frames by the trail; %lu walks deeper than it\n", again, all,
+		      deep);
 	assert_true(again > all / 2 && deep > 100);
 	assert_int_equal(none, 0);
 	free(t);
