@@ -26,9 +26,9 @@ struct trail {
 	__u64 exec_id; /* see bpf/prog/layout.h */
 	__u32 tid;
 	__u32 version; /* of the list */
-	__u32 base;    /* place of the innermost frame ... */
-	__u32 end;     /* ... and behind the outermost one */
-	__u64 pad[5];
+	__u64 base;    /* place of the innermost frame ... */
+	__u64 end;     /* ... and behind the outermost one */
+	__u64 pad[4];
 	struct trail_frame frames[TRAIL_FRAMES + TRAIL_INNER]; /* a ring; the rest is never read */
 };
 
@@ -64,7 +64,7 @@ static __always_inline __u64 trail_cfa(const struct trail_frame *f, __u64 sp, __
 
 /*
  * Looks for the frame of the pc in the trail, and reads the words of the stack that it needs. 1:
- * walk_trail can go on.
+ * walk_trail can go on. Behind the outermost frame of a trail is one with a pc of 0.
  */
 static __always_inline int trail_meet(struct walk *w, struct trail *t)
 {
@@ -152,8 +152,7 @@ static __always_inline void walk_trail(struct walk *w, struct trail *t)
 	}
 }
 
-/* The step from the last frame was by this rule, of ROW_SP or ROW_FP: keeps it for the next walk.
- */
+/* Keeps the rule by which the walk has left its last frame, of ROW_SP or ROW_FP. */
 static __always_inline void trail_note(struct walk *w, struct trail *t, __u32 rule)
 {
 	__u64 n = w->nframes - 1, inner = w->ninner;
@@ -208,8 +207,10 @@ static __always_inline void trail_finish(struct walk *w, struct trail *t)
 	STEP_BARRIER(place);
 	place &= TRAIL_FRAMES - 1;
 	/* They are copied in one piece. Where the ring ends between them the trail begins anew. */
-	if (place + n > TRAIL_FRAMES)
+	if (place + n > TRAIL_FRAMES) {
 		t->end = t->base;
+		n = 0;
+	}
 	trail_at(t, t->end)->pc = 0;
 	STEP_BARRIER(n);
 	if (n <= TRAIL_INNER)

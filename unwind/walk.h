@@ -113,7 +113,7 @@ struct walk {
 	__u32 fp_chain;	 /* the last step followed a frame pointer */
 	__u32 by_file;	 /* map is of the list of a file */
 	__u64 trail_at;	 /* place in the trail */
-	__u32 trail_met; /* and that where the walk met it; TRAIL_NONE: not yet */
+	__u64 trail_met; /* and that where the walk met it; TRAIL_NONE: not yet */
 	__u64 trail_map; /* entry of the lists of the last frame of the trail */
 	__u32 ninner;	 /* frames in inner */
 	__u64 to_frame;	 /* from pc to frame: that of the mapping; 0: its frames are addresses */
@@ -121,7 +121,7 @@ struct walk {
 	__u64 looked_at; /* ... by this address */
 	__u64 row_end;	 /* until there the row found last is in force, in its granule */
 	__u32 recalled;	 /* its rule, if it was kept from another walk; else 0 */
-	__u32 again;	 /* frames found by the trail */
+	__u32 again;	 /* frames by rows that were kept from other walks */
 	__u32 list_at;	 /* first map_entry of the process */
 	__u32 list_count;
 	struct map_entry map; /* of the address looked up last */

@@ -408,8 +408,8 @@ struct profiler_stats {
 	__u64 ring_full;
 	__u64 stacks;	   /* sent through the ring */
 	__u64 kernel_lost; /* kernel stacks that the kernel did not hand out */
-	__u64 again;   /* of frames: by the row of the last walk of the thread (unwind/trail.h) */
-	__u64 outside; /* of filtered: processes without a number in our PID namespace */
+	__u64 again;	   /* of frames: by a row that was kept from another walk */
+	__u64 outside;	   /* of filtered: processes without a number in our PID namespace */
 };
 
 /* Kernel addresses to be named by the syscall program, and their names. */

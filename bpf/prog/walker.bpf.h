@@ -212,6 +212,7 @@ static __always_inline __u32 walk_recall(__u64 addr)
 	st->walk.to_frame = row->to_frame;
 	st->walk.map_at = row->map_at;
 	st->walk.by_file = 0;
+	st->walk.again++;
 	return row->rule;
 }
 

@@ -8,7 +8,7 @@
  *
  * reads a command a line and answers each with a line, or with "error TEXT":
  *
- *	run PROGRAM HERTZ MS	RUNS NS SAMPLES USER WALKS COMPLETE FRAMES
+ *	run PROGRAM HERTZ MS	RUNS NS SAMPLES USER WALKS COMPLETE FRAMES AGAIN
  *				cost of the runs; the rest are the differences of the counters that
  *				stacktop's program or user_depth keeps, 0 for others
  *	single PROGRAM HERTZ MS	RUNS SEEN P50 P99 P999 MAX
@@ -134,6 +134,7 @@ static void read_stats(int program, struct profiler_stats *sum)
 			sum->walks += each[i].walks;
 			sum->complete += each[i].complete;
 			sum->frames += each[i].frames;
+			sum->again += each[i].again;
 		}
 	}
 	free(each);
@@ -182,6 +183,7 @@ static int sample(const struct peer *p, int program, unsigned int hertz, unsigne
 	t->stats.walks = after.stats.walks - before.stats.walks;
 	t->stats.complete = after.stats.complete - before.stats.complete;
 	t->stats.frames = after.stats.frames - before.stats.frames;
+	t->stats.again = after.stats.again - before.stats.again;
 	return 0;
 }
 
@@ -191,10 +193,11 @@ static int run(const struct peer *p, int program, unsigned int hertz, unsigned i
 
 	if (sample(p, program, hertz, ms, &t))
 		return -1;
-	printf("%llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)t.runs,
+	printf("%llu %llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)t.runs,
 	       (unsigned long long)t.ns, (unsigned long long)t.stats.samples,
 	       (unsigned long long)t.stats.user, (unsigned long long)t.stats.walks,
-	       (unsigned long long)t.stats.complete, (unsigned long long)t.stats.frames);
+	       (unsigned long long)t.stats.complete, (unsigned long long)t.stats.frames,
+	       (unsigned long long)t.stats.again);
 	return 0;
 }
 

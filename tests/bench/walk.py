@@ -169,12 +169,15 @@ class Bench:
         self.loads = []
 
     def turn(self, load, program, hertz, ms):
-        """(nanoseconds per run, frames per walk or None, share of complete walks)"""
+        """(nanoseconds per run, frames per walk or None, share of complete walks, share of frames by
+        rows that other walks have found)"""
         with load:
-            count, spent, _, _, walks, complete, frames = self.peer.ask("run", program, hertz, ms)
+            count, spent, _, _, walks, complete, frames, kept = self.peer.ask("run", program, hertz,
+                                                                              ms)
         if count < hertz * ms / 3000:
             raise ValueError(f"{program}: {count} runs in {ms} ms at {hertz} Hz")
-        return spent / count, frames / walks if walks else None, complete / walks if walks else None
+        return (spent / count, frames / walks if walks else None,
+                complete / walks if walks else None, kept / frames if frames else None)
 
     def close(self):
         self.unload()
@@ -274,7 +277,7 @@ def program_loads(folder):
 def program_part(bench, hertz, ms, turns):
     print(f"  whole samples, {hertz} Hz, user + kernel + counting, load {load_average()}; ns; the "
           f"peer is\n  {bench.profile_name}, which follows frame pointers that these programs lack")
-    print("  program    ours   frames  complete |  profile   frames |  ours/profile [range]")
+    print("  program    ours   frames  complete   kept |  profile   frames |  ours/profile [range]")
     with tempfile.TemporaryDirectory() as folder:
         for name, command in program_loads(folder):
             load = bench.load(*command)
@@ -289,7 +292,8 @@ def program_part(bench, hertz, ms, turns):
             times = [each[0] for each in ours]
             print(f"  {name:8} {statistics.median(times):6.0f} "
                   f"{statistics.median(each[1] or 0 for each in ours):8.1f} "
-                  f"{100 * statistics.median(each[2] or 0 for each in ours):7.1f} % | "
+                  f"{100 * statistics.median(each[2] or 0 for each in ours):7.1f} % "
+                  f"{100 * statistics.median(each[3] or 0 for each in ours):4.0f} % | "
                   f"{statistics.median(profile):8.0f} {depth:8.1f} | {ratio(times, profile)}",
                   flush=True)
 
