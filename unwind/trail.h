@@ -16,21 +16,11 @@
 
 #include "unwind/walk.h"
 
-#define TRAIL_FRAMES 512u /* a power of two */
-#define TRAIL_ALIGN  2u	  /* frames that are passed over at once */
-#define TRAIL_BASE   (TRAIL_FRAMES / 2)
-#define TRAIL_TURN   3u /* frames of one call */
-#define TRAIL_NONE   (~0u)
-
-struct trail {
-	__u64 exec_id; /* see bpf/prog/layout.h */
-	__u32 tid;
-	__u32 version; /* of the list */
-	__u64 base;    /* place of the innermost frame ... */
-	__u64 end;     /* ... and behind the outermost one */
-	__u64 pad[4];
-	struct trail_frame frames[TRAIL_FRAMES + TRAIL_INNER]; /* a ring; the rest is never read */
-};
+#define TRAIL_ALIGN 2u /* frames that are passed over at once */
+#define TRAIL_BASE  (TRAIL_FRAMES / 2)
+/* Frames of one call; calls cost less on arm64. */
+#define TRAIL_TURN (ARCH_HAS_LINK ? 1u : 3u)
+#define TRAIL_NONE (~0u)
 
 static __always_inline struct trail_frame *trail_at(struct trail *t, __u64 place)
 {
@@ -155,12 +145,14 @@ static __always_inline void walk_trail(struct walk *w, struct trail *t)
 /* Keeps the rule by which the walk has left its last frame, of ROW_SP or ROW_FP. */
 static __always_inline void trail_note(struct walk *w, struct trail *t, __u32 rule)
 {
-	__u64 n = w->nframes - 1, inner = w->ninner;
+	__u64 n = w->nframes - 1, inner = w->ninner, depth = RULE_FP_DEPTH(rule);
+	__u16 cfa = RULE_CFA(rule) | (rule >> 21 & 1);	    /* ROW_FP, not ROW_SP */
+	__u16 span = (depth | 1) + 7 * ((depth - 1) >> 63); /* 8 without a depth */
 	struct trail_frame *f;
 
 	STEP_BARRIER(n);
 	n &= WALK_FRAMES_MAX - 1;
-	if (w->frames[n] & FRAME_EXACT || (ARCH_HAS_LINK && RULE_FP_DEPTH(rule) == 0))
+	if (w->frames[n] & FRAME_EXACT || (ARCH_HAS_LINK && !depth))
 		return;
 	if (w->trail_met == TRAIL_NONE) {
 		if (inner >= TRAIL_INNER)
@@ -183,8 +175,8 @@ static __always_inline void trail_note(struct walk *w, struct trail *t, __u32 ru
 	f->frame = w->frames[n];
 	f->pc = f->frame - w->to_frame;
 	f->sp = w->sps[n];
-	f->cfa = RULE_CFA(rule) | (RULE_KIND(rule) == ROW_FP);
-	f->span = RULE_FP_DEPTH(rule) > 0 ? RULE_FP_DEPTH(rule) | 1 : 8;
+	f->cfa = cfa;
+	f->span = span;
 	f->map_at = w->map_at;
 }
 

@@ -87,7 +87,8 @@ static inline struct map_entry map_entry_rows(__u64 start, __u64 end, __u64 base
 #define MAP_LIST_MAX	((1u << MAP_LIST_STEPS) - 1u)
 
 /* See unwind/trail.h. */
-#define TRAIL_INNER 128u /* frames of one walk before it meets the trail that are kept */
+#define TRAIL_FRAMES 512u /* a power of two */
+#define TRAIL_INNER  128u /* frames of one walk before it meets the trail that are kept */
 
 /* A return address, and the row in force before it: of ROW_SP or ROW_FP, of a file's text. */
 struct trail_frame {
@@ -101,6 +102,16 @@ struct trail_frame {
 };
 
 _Static_assert(sizeof(struct trail_frame) == 32, "two in a cache line");
+
+struct trail {
+	__u64 exec_id; /* see bpf/prog/layout.h */
+	__u32 tid;
+	__u32 version; /* of the list */
+	__u64 base;    /* place of the innermost frame ... */
+	__u64 end;     /* ... and behind the outermost one */
+	__u64 pad[4];
+	struct trail_frame frames[TRAIL_FRAMES + TRAIL_INNER]; /* a ring; the rest is never read */
+};
 
 struct walk {
 	__u64 pc;

@@ -511,10 +511,10 @@ __attribute__((noinline)) int sample_capture(void)
 	bpf_probe_read_kernel(rec->frames, sizeof(rec->frames), st->walk.frames);
 #pragma unroll
 	for (i = 0; i < CAPTURE_PAGES; i++) {
-		if (rec->pages == i &&
-		    !bpf_probe_read_user(rec->stack + i * CAPTURE_PAGE, CAPTURE_PAGE,
-					 (const void *)(rec->stack_at + i * CAPTURE_PAGE)))
-			rec->pages = i + 1;
+		if (bpf_probe_read_user(rec->stack + i * CAPTURE_PAGE, CAPTURE_PAGE,
+					(const void *)(rec->stack_at + i * CAPTURE_PAGE)))
+			break;
+		rec->pages = i + 1;
 	}
 	bpf_ringbuf_submit(rec, BPF_RB_FORCE_WAKEUP);
 	return 0;

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bpf/prog/layout.h"
+
 #define CPU_MEMORY  (512ull << 20) /* memory without which a CPU does not count */
 #define PROC_MEMORY (128ull << 10) /* minimum of a process, with its page tables */
 
@@ -78,11 +80,14 @@ void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes)
 							  : sizes->procs / 2;
 }
 
-static uint64_t map_sizes_bytes(const struct map_sizes *sizes)
+static uint64_t map_sizes_bytes(const struct map_sizes *sizes, unsigned int cpus)
 {
+	const uint64_t kept =
+		TRAILS * sizeof(struct trail) + ((uint64_t)sizeof(struct found_row) << ROWS_SHIFT);
+
 	/* A hash takes 64 bytes or more for an entry; lists, rules and per-CPU data take 5 MiB. */
 	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->seen_sets * 64 +
-	       (uint64_t)sizes->procs * 2 * 128 + (5ull << 20);
+	       (uint64_t)sizes->procs * 2 * 128 + cpus * kept + (5ull << 20);
 }
 
 /* bpf_map_show_fdinfo() of the kernel writes "name:\tvalue" lines; false: it is no map. */
@@ -123,7 +128,7 @@ uint64_t memlock_expected(void)
 
 	machine_read(&machine);
 	map_sizes_of(&machine, &sizes);
-	return map_sizes_bytes(&sizes);
+	return map_sizes_bytes(&sizes, machine.cpus);
 }
 
 int memlock_maps(uint64_t *bytes)

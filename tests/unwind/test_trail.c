@@ -2,7 +2,9 @@
 /*
  * Walks along a trail, over a made-up stack that changes from walk to walk as a thread's does:
  * calls return, others are made, frames in the middle return elsewhere. Each walk must be the same
- * as one without a trail, frame by frame. Covers: unwind/trail.h
+ * as one without a trail, frame by frame.
+ *
+ * Covers: unwind/trail.h
  */
 #include <stdarg.h>
 #include <stddef.h>
