@@ -250,8 +250,8 @@ UNWIND = [
     Fault("step-map-end", "unwind/lookup.h",
           "if (addr < w->map.start || addr >= w->map.end)\n\t\treturn 0;\n\tSTEP_TOUCH",
           "if (addr < w->map.start || addr > w->map.end)\n\t\treturn 0;\n\tSTEP_TOUCH"),
-    Fault("step-row", "unwind/lookup.h", "take = (take - offset - 1) >> 31;",
-          "take = (take - offset) >> 31;"),
+    Fault("step-row", "unwind/lookup.h", "take = (take - offset - 1) >> 63;",
+          "take = (take - offset) >> 63;"),
     Fault("step-granule", "unwind/lookup.h",
           "if (granule >= MAP_GRANULES(w->map.meta))\n\t\treturn ROW_END;",
           "if (granule > MAP_GRANULES(w->map.meta))\n\t\treturn ROW_END;"),
@@ -334,12 +334,19 @@ UNWIND = [
     Fault("effect-gap", "unwind/arch/x86_64/effect.c",
           "if (gap == GAP_MIN)\n\t\treturn true;\n", ""),
     Fault("row-derived", "unwind/step.h",
-          "(!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra)))", "!ra"),
+          "(!ra || (!w->to_frame && !WALK_AFTER_CALL(w, ra)))", "!ra"),
     Fault("step-deep", "unwind/step.h",
           "if (n >= WALK_FRAMES_MAX)", "if (n >= WALK_FRAMES_MAX - 1)"),
     Fault("step-pending", "unwind/step.h",
-          "if (kind == MAP_PENDING)\n\t\treturn WALK_NO_TABLE;",
-          "if (kind == MAP_PENDING)\n\t\treturn WALK_FRAME_POINTER(w, WALK_NO_TABLE);"),
+          "if (kind == MAP_PENDING)\n\t\treturn RULE_NO_TABLE;",
+          "if (kind == MAP_PENDING)\n\t\treturn RULE_NO_CFI;"),
+    # A frame of the trail is taken although the return address is another now.
+    Fault("trail-pc", "unwind/trail.h",
+          "value = (f->pc ^ w->pc) | (f->map_at ^ w->trail_map);",
+          "value = (f->sp ^ w->sp) | (f->map_at ^ w->trail_map);"),
+    Fault("trail-between", "unwind/trail.h",
+          "t->end = w->trail_at; /* a frame has come in between */", ";"),
+    Fault("trail-saved", "unwind/trail.h", "mask = -(span & 1); /*", "mask = 0; /*"),
 ]
 
 BPF = [

@@ -125,8 +125,9 @@ struct proc_entry {
 	__u32 version; /* another one for each list, table and change of these */
 };
 
+/* Trails of one CPU (unwind/trail.h). */
 #define TRAILS_SHIFT 6
-#define TRAILS	     (1u << TRAILS_SHIFT) /* of one CPU */
+#define TRAILS	     (1u << TRAILS_SHIFT)
 
 /*
  * A row that was found, in a file's text, with the addresses in its granule for which it is in

@@ -350,7 +350,7 @@ __attribute__((noinline)) int sample_take_parents_list(__u64 start_stack)
 static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 {
 	struct proc_entry *proc;
-	__u32 tgid;
+	__u32 tgid, version;
 
 	tgid = ((struct stack_record *)st->walk.head)->tgid;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
@@ -366,12 +366,15 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 	}
 	if (proc->exec_id != st->exec_id)
 		return WALK_OTHER_EXEC;
+	/* The kernel may give the entry's memory to another one meanwhile. */
+	version = *(const volatile __u32 *)&proc->version;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
 	st->runtime = proc->runtime;
 	st->walk.keeps_fp = proc->runtime == RUNTIME_V8;
-	if (proc->version)
-		walk_begin_trail(proc->version);
+	asm volatile("" ::: "memory");
+	if (version && version == *(const volatile __u32 *)&proc->version)
+		walk_begin_trail(version);
 	return WALK_CONTINUE;
 }
 

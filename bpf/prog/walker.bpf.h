@@ -167,7 +167,7 @@ static __always_inline struct trail *this_trail(const struct cpu_state *st)
 	return bpf_map_lookup_elem(&trails, &number);
 }
 
-/* 1: the entry of a frame of the trail is known to be true. */
+/* 1: the entry of the lists that a kept rule belongs to is known to be true. */
 __attribute__((noinline)) int trail_believe(__u32 entry)
 {
 	struct cpu_state *st = this_state();
@@ -245,13 +245,13 @@ __attribute__((noinline)) int walk_begin_trail(__u32 version)
 	if (!st)
 		return 0;
 	tid = (__u32)bpf_get_current_pid_tgid();
-	st->version = version;
 	st->trail = cpu << TRAILS_SHIFT | (tid * 0x9e3779b1u) >> (32 - TRAILS_SHIFT);
 	t = this_trail(st);
 	if (!t) {
 		st->trail = TRAIL_NONE;
 		return 0;
 	}
+	st->version = version;
 	trail_begin(&st->walk, t,
 		    t->exec_id == st->exec_id && t->tid == tid && t->version == version);
 	t->exec_id = st->exec_id;
@@ -570,7 +570,6 @@ __attribute__((noinline)) int walk_call_wide(__u32 index)
 __attribute__((noinline)) int walk_call_step(void)
 {
 	struct cpu_state *st = this_state();
-
 	struct trail *t;
 	__u32 n;
 
