@@ -344,8 +344,6 @@ UNWIND = [
     Fault("trail-pc", "unwind/trail.h",
           "value = (f->pc ^ w->pc) | (f->map_at ^ w->trail_map);",
           "value = (f->sp ^ w->sp) | (f->map_at ^ w->trail_map);"),
-    Fault("trail-between", "unwind/trail.h",
-          "t->end = w->trail_at; /* a frame has come in between */", ";"),
     Fault("trail-saved", "unwind/trail.h", "mask = -(span & 1); /*", "mask = 0; /*"),
 ]
 

@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/prog/layout.h"
 #include "tests/bench/again.h"
 #include "tests/unwind/stepreal.h"
 
@@ -109,6 +110,10 @@ static void run(void **state)
 	assert_non_null(object);
 	bpf_object__for_each_program(each, object)
 		bpf_program__set_autoload(each, !strcmp(bpf_program__name(each), "again"));
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "trails"),
+				 TRAILS * (uint32_t)libbpf_num_possible_cpus());
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "rows"),
+				 (uint32_t)libbpf_num_possible_cpus() << ROWS_SHIFT);
 	assert_int_equal(bpf_object__load(object), 0);
 	program = bpf_program__fd(bpf_object__find_program_by_name(object, "again"));
 	fill_maps(object);
