@@ -177,7 +177,7 @@ static __always_inline void trail_note(struct walk *w, struct trail *t, __u32 ru
 	f->sp = w->sps[n];
 	f->cfa = cfa;
 	f->span = span;
-	f->map_at = w->map_at;
+	f->map_at = w->kept_at;
 }
 
 /* The walk has ended: puts the frames that it came by before it met the trail in front of it. */

@@ -132,6 +132,7 @@ struct walk {
 	__u64 looked_at; /* ... by this address */
 	__u64 row_end;	 /* until there the row found last is in force, in its granule */
 	__u32 recalled;	 /* its rule, if it was kept from another walk; else 0 */
+	__u32 kept_at;	 /* entry of the lists that the rule looked up last belongs to */
 	__u32 again;	 /* frames by rows that were kept from other walks */
 	__u32 list_at;	 /* first map_entry of the process */
 	__u32 list_count;

@@ -210,8 +210,7 @@ static __always_inline __u32 walk_recall(__u64 addr)
 		st->walk.trail_map = row->map_at;
 	}
 	st->walk.to_frame = row->to_frame;
-	st->walk.map_at = row->map_at;
-	st->walk.by_file = 0;
+	st->walk.kept_at = row->map_at;
 	st->walk.again++;
 	return row->rule;
 }
@@ -232,7 +231,7 @@ static __always_inline void row_keep(const struct cpu_state *st, __u32 rule)
 	row->size = end - row->start;
 	row->version = st->version;
 	row->rule = rule;
-	row->map_at = w->map_at;
+	row->map_at = w->kept_at;
 }
 
 /* Gives the walk the trail of the thread, whose process has that version of its list. */
@@ -267,7 +266,7 @@ __attribute__((noinline)) int walk_keep_rule(__u32 rule)
 	const __u32 kind = RULE_KIND(rule);
 	struct trail *t;
 
-	if (!st || !st->version || st->walk.by_file)
+	if (!st || !st->version || (!st->walk.recalled && st->walk.by_file))
 		return 0;
 	if (!st->walk.recalled)
 		row_keep(st, rule);
