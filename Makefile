@@ -39,6 +39,7 @@ say = $(info $(blank)$(blank)$(1)$(tab)$(2))
 endif
 blank := $() $()
 tab   := $(shell printf '\t')
+comma := ,
 
 # Makes the target's folder if it is missing. Starts a process only then, as say never does: there are
 # a thousand targets.
@@ -46,7 +47,8 @@ folder = $(if $(wildcard $(@D)/.),,@mkdir -p $(@D))
 
 # --- flags -----------------------------------------------------------------------------------
 
-WARN    := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2
+WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2
+WARN    := $(WARNINGS)
 WERROR_ := $(if $(CI)$(WERROR),-Werror)
 DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"'
 CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
@@ -90,13 +92,16 @@ TEST_DIRS    := symbols unwind bpf tui live
 
 TEST_C      := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c tests/$(d)/*/test_*.c))
 WORK_C      := $(wildcard tests/live/programs/*.c)
-HELPER_C    := $(filter-out $(TEST_C) $(WORK_C) tests/unwind/snapshots/%,$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c \
-	tests/$(d)/*/*.c)))
+# Programs that tests start: those that verify much are built as the product is, others as tests are.
+HELPER_C    := $(wildcard tests/unwind/verify_*.c)
+FEED_C      := $(filter-out $(TEST_C) $(WORK_C) $(HELPER_C) tests/unwind/snapshots/%,$(foreach d,$(TEST_DIRS),\
+	$(wildcard tests/$(d)/*.c tests/$(d)/*/*.c)))
 FUZZ_C      := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT     := $(BUILD)/tests/support.a
 TEST_BIN    := $(TEST_C:%.c=$(BUILD)/%)
 WORK_BIN    := $(WORK_C:tests/live/programs/%.c=$(BUILD)/tests/work/%)
 HELPER_BIN  := $(HELPER_C:%.c=$(BUILD)/%)
+FEED_BIN    := $(FEED_C:%.c=$(BUILD)/%)
 FUZZ_BIN    := $(FUZZ_C:%.c=$(BUILD)/%)
 
 ##   all            build build/stacktop (the default); installs and runs nothing
@@ -135,7 +140,7 @@ $(BUILD)/%.a: $(BUILD)/%.members
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(folder)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter tests/%,$<),$(TEST_CFLAGS)) $(WERROR_) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.S $(BUILD)/flags | $(BUILD)/have-libraries
 	$(folder)
@@ -185,22 +190,6 @@ $(BUILD)/have-libraries:
 
 # --- tests -----------------------------------------------------------------------------------
 
-# `/* build: FLAGS */` in the first five lines of a program below tests/ adds flags.
-own_flags = $(shell sed -n '1,5s,.*/\* build: \(.*\) \*/.*,\1,p' $(1))
-needs_lib = $(if $(shell grep -ls 'include <vterm.h>' $(1)),-lvterm)
-
-# Code shared by test programs, compiled once; a program links only the functions that it calls.
-$(SUPPORT): $(call objs,tests/support)
-
-define test_rule
-$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(SUPPORT) $$($(1)_LIBS) $(BUILD)/flags
-	$$(folder)
-	$$(call say,TEST,$$@)
-	$$(Q)$$(CC) $$(CFLAGS_ALL) $$(TEST_CFLAGS) $$(WERROR_) -MMD -MP -MF $$@.d $$(call own_flags,$$<) \
-		$$(LDFLAGS) -o $$@ $$< $(SUPPORT) $$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
-endef
-$(foreach d,$(TEST_DIRS),$(eval $(call test_rule,$(d))))
-
 # Workloads are compiled with only the flags that they name: how they are built is what is tested.
 $(BUILD)/tests/work/%: tests/live/programs/%.c
 	$(folder)
@@ -226,7 +215,7 @@ $(BUILD)/tests/fuzz/%_arm64: tests/fuzz/%_arm64.c $(if $(filter arm64,$(ARCH)),$
 		tests/support/elfimage.c tests/support/tablerule.c $(filter %.a,$^) $(LDLIBS)
 
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
-	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate zoo
+	fuzz-programs test-kernels kernel-programs verify-unwind tsan format where mutate zoo
 ##   run            install missing packages, build, and start (ARGS='...': options); sudo only to start
 run:
 	@tests/deps.sh install build
@@ -242,14 +231,13 @@ run:
 test:
 	@BUILD=$(BUILD) SIZE=$(SIZE) tests/suite.sh $(T)
 
-##   test-all       all tests at full size, asan, tsan, fuzz, soak and the comparisons (hours)
+##   test-all       all tests at full size, tsan, fuzz, soak and the comparisons (hours)
 test-all:
-	@BUILD=$(BUILD) tests/targets.sh 'test SIZE=full' asan tsan \
+	@BUILD=$(BUILD) tests/targets.sh 'test SIZE=full' tsan \
 		random-keys verify-unwind verify-step fuzz soak 'check SIZE=full'
 
 ##   tests          build all test programs
-tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN) \
-		$(BUILD)/tests/work/deep90.static
+tests: all unit $(WORK_BIN) $(HELPER_BIN) $(BUILD)/tests/work/deep90.static
 
 ##   test-kernels   load and walk on Linux 5.10, 6.1, 6.12 and 7.2 in QEMU (KERNELS='5.10 7.2',
 ##                  GUEST=aarch64: on another machine)
@@ -260,25 +248,17 @@ test-kernels:
 kernel-programs: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
 		$(BUILD)/tests/work/deep90 $(BUILD)/tests/work/deep90.static
 
-##   asan           unit tests under address and undefined-behaviour sanitizers
-asan:
-	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined' tests
-	@BUILD=$(BUILD)/asan TIME_FACTOR=5 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		tests/run.py $(or $(T),symbols/ unwind/ bpf/ tui/)
-
 ##   tsan           unit tests of threaded code under the thread sanitizer
 TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker tracker_commands \
 	tracker_objects tracker_repair,$(wildcard tests/bpf/*/test_$(t).c)) \
-	$(filter tests/tui/%,$(TEST_C) $(HELPER_C))
+	$(filter tests/tui/%,$(TEST_C))
 tsan:
 	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' all \
-		$(TSAN_C:%.c=$(BUILD)/tsan/%)
-	@BUILD=$(BUILD)/tsan TIME_FACTOR=5 TSAN_OPTIONS=die_after_fork=0 \
-		tests/run.py $(or $(T),$(patsubst tests/%.c,%,$(filter-out tests/tui/demo.c,$(TSAN_C))))
+		$(TSAN_C:%.c=$(BUILD)/tsan/%) $(BUILD)/tsan/tests/tui/demo
+	@BUILD=$(BUILD)/tsan UNIT=$(BUILD)/tsan TIME_FACTOR=5 TSAN_OPTIONS=die_after_fork=0 \
+		tests/run.py $(or $(T),$(TSAN_C:tests/%.c=%))
 
 ##   fuzz           run every fuzzer for FUZZ_SECONDS (30)
 fuzz:
@@ -364,6 +344,7 @@ help:
 	@sed -n 's/^##//p' $(MAKEFILE_LIST)
 
 # Rules for single programs stand beside their sources.
-include $(wildcard tests/*/*.mk tests/*/*/*.mk tests/*/*/*/*.mk)
+include $(wildcard tests/*.mk tests/*/*.mk tests/*/*/*.mk tests/*/*/*/*.mk)
 
--include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
+# Those of the folders in which another make builds are not this one's.
+-include $(shell find $(BUILD) -path '$(BUILD)/*/stacktop' -prune -o -path $(UNIT) -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -99,7 +99,7 @@ class Tree:
             if os.path.lexists(source):
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copy2(source, target, follow_symlinks=False)
-        for name in (*FOLDERS, "tests", "libiberty"):
+        for name in (*FOLDERS, "asan", "tests", "libiberty"):
             source = os.path.join(TOP, BUILD, name)
             if os.path.isdir(source):
                 shutil.copytree(source, os.path.join(folder, BUILD, name), symlinks=True)
@@ -164,9 +164,10 @@ class Tree:
     def targets(self, path):
         """The targets to rebuild for a program."""
         text = self.text_of(path, set())
-        found = {f"{BUILD}/{helper[:-2]}" for helper in self.helpers(text)}
+        found = {f"{BUILD}/{'' if 'verify_' in helper else 'asan/'}{helper[:-2]}"
+                 for helper in self.helpers(text)}
         if path.endswith(".c"):
-            found.add(f"{BUILD}/{path[:-2]}")
+            found.add(f"{BUILD}/asan/{path[:-2]}")
         if not path.endswith(".c") or re.search(r"STACKTOP_BIN|/stacktop", text):
             found.add(f"{BUILD}/stacktop")
         return found

@@ -4,7 +4,7 @@
 
     tests/run.py [WORD...]      only programs named by a word, or else with a word in their name
 
-Programs are the cmocka binaries build/tests/DIR/test_* that have a source, and the scripts
+Programs are the cmocka binaries build/asan/tests/DIR/test_* that have a source, and the scripts
 tests/DIR/*.sh and *.py (DIR is a folder or a room in it) that are executable or named test_*. Both
 print TAP: `ok N - name`, `not ok N - name`, `ok N # SKIP name`, `1..N`. A program that crashes, runs
 out of time, ends with an error, or runs no tests or fewer than it announced is a failure of its own.
@@ -98,6 +98,7 @@ def rooms(path):
 
 def programs(build):
     """(name, command, source) of all test programs, in the order of the layers."""
+    unit = os.environ.get("UNIT") or os.path.join(build, "asan")
     found = []
     for top in DIRS + ("hostile",):
         for path in rooms(os.path.join("tests", top)):
@@ -106,7 +107,7 @@ def programs(build):
                 source = os.path.join(path, name)
                 stem, ext = os.path.splitext(name)
                 if ext == ".c" and stem.startswith("test_"):
-                    found.append((f"{folder}/{stem}", [os.path.join(build, path, stem)], source))
+                    found.append((f"{folder}/{stem}", [os.path.join(unit, path, stem)], source))
                 elif ext in (".sh", ".py"):
                     if os.access(source, os.X_OK) and "/" not in folder:
                         found.append((f"{folder}/{name}", [source], source))
@@ -176,6 +177,7 @@ def environment(folder):
         home = os.path.join(pwd.getpwuid(os.getuid()).pw_dir, place)
         if os.path.isdir(home):
             env.setdefault(name, home)
+    env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     env.update(CMOCKA_MESSAGE_OUTPUT="TAP", STACKTOP_BIN=os.path.join(build, "stacktop"),
                GOCACHE=os.path.join(build, "go-cache"), LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="UTC",
                TERM="xterm-256color", PYTHONDONTWRITEBYTECODE="1", SHELL="/bin/sh")

@@ -222,7 +222,7 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 
 	if (ARCH_DERIVES)
 		err = bytes ? disasm_new(ARCH_MACHINE, &disasm) : -ENOMEM;
-	if (!err)
+	if (!err && n)
 		qsort(places, n, sizeof(places[0]), compare_places);
 	for (size_t i = 0, count; i < n && !err; i += count) {
 		const uint64_t first = places[i] & ~BARE_EXACT;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 1200 s
 """The program itself, built with sanitizers, among short processes: as a report, and on a screen
-through all its views. `make asan` and `make tsan` run the unit tests under the same sanitizers.
+through all its views. The unit tests are built with the same sanitizers; `make tsan` builds those of
+threaded code with the thread sanitizer.
 
     tests/live/test_sanitizers.py [asan|tsan]       only this one; asan, or all with SIZE=full, if none
 
@@ -31,13 +32,8 @@ import watch  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "programs", "track")
 FULL = os.environ.get("SIZE") == "full"
-# The flags of `make asan` and `make tsan`, to use their objects; otherwise those that build in a
-# quarter of the time and hide least. The omitted checks find faults that crash anyway, or are harmless
-# at -O0.
-COMMON = "-O1 -g -fno-omit-frame-pointer " if FULL else "-O0 -g1 "
-FLAGS = {"asan": COMMON + "-fsanitize=address,undefined" +
-         ("" if FULL else " -fno-sanitize=null,object-size,alignment,pointer-overflow"),
-         "tsan": COMMON + "-fsanitize=thread"}
+# The build of the unit tests, and that of `make tsan`.
+FLAGS = {"asan": "-fsanitize=address,undefined", "tsan": "-O1 -g -fno-omit-frame-pointer -fsanitize=thread"}
 SLICES = 16 if FULL else 5
 HERTZ = "499" if FULL else "199"
 PATIENCE = 300
@@ -97,14 +93,18 @@ def works(tap, kind, folder):
 
 
 def build(tap, kind):
-    """Builds the binary; None on failure. No warnings: sanitizers cause wrong ones."""
-    folder = os.path.join(live.BUILD, kind if FULL else f"{kind}-quick")
-    done = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", f"BUILD={folder}",
-                           f"CFLAGS={FLAGS[kind]}", "WERROR_=", *([] if FULL else ["WARN="]), "all"], cwd=os.path.join(HERE, "..", ".."), capture_output=True, text=True,
+    """Builds the binary; None on failure."""
+    binary = os.path.abspath(os.path.join(live.BUILD, kind, "stacktop"))
+    command = ["make", "-s", f"-j{os.cpu_count()}"]
+    if kind == "asan":
+        command += [f"BUILD={live.BUILD}", os.path.join(live.BUILD, "asan", "stacktop")]
+    else:
+        command += [f"BUILD={os.path.join(live.BUILD, kind)}", f"CFLAGS={FLAGS[kind]}", "WERROR_=", "all"]
+    done = subprocess.run(command, cwd=os.path.join(HERE, "..", ".."), capture_output=True, text=True,
                           env={name: value for name, value in os.environ.items()
                                if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}, check=False)
     tap.ok(done.returncode == 0, f"{kind}: is built", done.stderr.strip()[-300:])
-    return os.path.abspath(os.path.join(folder, "stacktop")) if done.returncode == 0 else None
+    return binary if done.returncode == 0 else None
 
 
 def batch(kind, binary, folder):

@@ -17,7 +17,7 @@ import messages  # noqa: E402
 from live import BUILD, Tap  # noqa: E402
 from otlp_rules import findings  # noqa: E402
 
-MAKER = os.path.join(BUILD, "tests", "tui", "push", "otlp_random")
+MAKER = os.path.join(BUILD, "asan", "tests", "tui", "push", "otlp_random")
 SEED, COUNT = "20", 1000
 SHOWN = 5
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* build: alone */
 /*
  * Options of a file and of the environment: what becomes of them, and what is refused and how it is
  * said. The table of options is this test's own, so that it has one of each kind; that of the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* build: alone */
 /*
  * This process describes functions that it has not really made, and what is read of them is
  * compared with what it has written: rows by address, names, marks. Then descriptions and files of

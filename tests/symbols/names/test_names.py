@@ -34,7 +34,7 @@ import sys
 import tempfile
 
 BUILD = os.environ.get("BUILD", "build")
-NAMES = os.path.join(BUILD, "tests/symbols/names/names")
+NAMES = os.path.join(BUILD, "asan/tests/symbols/names/names")
 FULL = os.environ.get("SIZE") == "full"
 FILES, ADDRESSES = (200, 20000) if FULL else (40, 4000)
 SEED = 20100

@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "live"))
 from live import BUILD, Tap  # noqa: E402
 
-FEED = os.path.join(BUILD, "tests/tui/agent/metrics_feed")
+FEED = os.path.join(BUILD, "asan/tests/tui/agent/metrics_feed")
 NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)')
 SAMPLE = re.compile(rf"({NAME})(?:\{{(.*)\}})? (\S+)")

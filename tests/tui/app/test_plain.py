@@ -18,7 +18,7 @@ import time
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "..", "live")]
 from live import BUILD, STACKTOP, Load, Tap  # noqa: E402
 
-DEMO = os.path.abspath(os.path.join(BUILD, "tests", "tui", "demo"))
+DEMO = os.path.abspath(os.path.join(BUILD, "asan", "tests", "tui", "demo"))
 PATIENCE = 60 * float(os.environ.get("TIME_FACTOR", "1"))
 
 

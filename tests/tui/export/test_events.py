@@ -17,7 +17,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "..", "live"), os.
 import formats  # noqa: E402
 from live import BUILD, STACKTOP, Tap  # noqa: E402
 
-FEED = os.path.abspath(os.path.join(BUILD, "tests", "tui", "export", "two_events"))
+FEED = os.path.abspath(os.path.join(BUILD, "asan", "tests", "tui", "export", "two_events"))
 SLICES = 12
 WHOLE = {"pprof": formats.pprof, "speedscope": formats.speedscope, "firefox": formats.firefox,
          "svg": formats.svg}

@@ -25,7 +25,7 @@ import formats  # noqa: E402
 import schemas  # noqa: E402
 from live import BUILD, Tap  # noqa: E402
 
-FEED = os.path.abspath(os.path.join(BUILD, "tests", "tui", "export", "export_feed"))
+FEED = os.path.abspath(os.path.join(BUILD, "asan", "tests", "tui", "export", "export_feed"))
 
 
 def read(folder, name):

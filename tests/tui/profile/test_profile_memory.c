@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* build: alone */
 /*
  * The sources are compiled into the test with an allocator that fails once, at the Nth call, for
  * every N until nothing fails any more. Whatever was refused has left no trace, the profile goes

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* build: alone */
 /*
- * Names of files that are closed and opened again. Nothing of it runs in the kernel; the clock is
- * the test's own.
- * Covers: tui/symbolize/modules.c bpf/tracker/answers.c
+ * Names of files that are closed and opened again, and of files that take long to read: addresses
+ * until they are read, names from then on. Nothing of it runs in the kernel; the clock is the
+ * test's own, and another thread reads a file when the test says so.
+ * Covers: tui/symbolize/modules.c tui/symbolize/module_reader.c tui/symbolize/modules_read.c
+ * Covers: bpf/tracker/answers.c
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <libelf.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +26,7 @@
 #include <cmocka.h>
 
 #include "bpf/tracker/tracker_priv.h"
+#include "symbols/base/clock.h"
 #include "tests/support/mapfile.h"
 #include "tests/support/nm.h"
 #include "tests/support/scratch.h"
@@ -28,12 +34,15 @@
 #include "tui/profile/profile.h"
 #include "tui/symbolize/modules.h"
 
-#define SECOND 1000000000ull
-#define LATE   (60 * SECOND) /* well beyond the time for which an idle file stays open */
+#define SECOND	1000000000ull
+#define LONG_NS 100000000000ull
+#define LATE	(60 * SECOND) /* well beyond the time for which an idle file stays open */
 
 static char folder[SCRATCH];
 static uint64_t passed;	   /* ns */
 static unsigned int begun; /* files that libelf was to read */
+static pthread_t owner;
+static atomic_bool held; /* the other thread may not read yet */
 
 /* In the place of libc's, for all that is linked here. */
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -49,6 +58,8 @@ Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
 {
 	Elf *(*begin)(int, Elf_Cmd, Elf *) = NULL;
 
+	while (!pthread_equal(pthread_self(), owner) && atomic_load(&held))
+		syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
 	*(void **)&begin = dlsym(RTLD_NEXT, "elf_begin");
 	begun++;
 	return begin(fd, cmd, ref);
@@ -57,10 +68,11 @@ Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
 static int make_files(void **state)
 {
 	(void)state;
+	owner = pthread_self();
 	scratch_folder(folder, "modules");
 	must("cd %s && echo 'int one(void) { return 1; } int two(void) { return 2; } "
 	     "static int three(void) { return 3; } int (*four)(void) = three;' >lib.c && "
-	     "gcc -shared -fPIC -o lib.so lib.c && " NM
+	     "gcc -shared -fPIC -fasynchronous-unwind-tables -o lib.so lib.c && " NM
 	     "lib.so >names && strip -o bare.so lib.so && cp lib.so guest.so && "
 	     "printf '\\376\\376' | dd of=guest.so bs=1 seek=18 conv=notrunc status=none",
 	     folder);
@@ -311,6 +323,113 @@ static void test_functions(void **state)
 	}
 }
 
+static const char *name_at(struct world *w, uint64_t vaddr, bool *waits)
+{
+	struct symbol_module *m;
+	const char *name;
+	uint64_t start;
+	bool guessed;
+
+	assert_int_equal(modules_get(w->modules, w->object, getpid(), &m), 0);
+	name = modules_find(w->modules, m, w->object, vaddr, &start, &guessed);
+	assert_non_null(name);
+	*waits = module_waits(m);
+	return name;
+}
+
+/* The patience is over at once: a name comes without the file, and a better one later. */
+static void test_late(void **state)
+{
+	struct world *w = world_new();
+	uint64_t at = address("two"); /* where a function begins, its name has the same key */
+	const char *early, *later;
+	char want[64];
+	bool waits;
+
+	(void)state;
+	snprintf(want, sizeof(want), "lib.so+0x%llx", (unsigned long long)at);
+	held = true;
+	modules_wait_until(w->modules, 1);
+	early = name_at(w, at, &waits);
+	assert_true(waits);
+	assert_string_equal(early, want);
+	assert_string_equal(name_at(w, at, &waits), want);
+	assert_true(waits);
+	modules_trim(w->modules);
+	assert_string_equal(name_at(w, at, &waits), want);
+	assert_true(waits);
+	held = false;
+	modules_wait_until(w->modules, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+	later = name_at(w, at, &waits);
+	assert_false(waits);
+	assert_string_equal(later, "two");
+	/* A stack that has both is still being named. */
+	assert_string_equal(early, want);
+	modules_bound(w->modules);
+	assert_string_equal(name_at(w, at, &waits), "two");
+	assert_string_equal(name_at(w, address("one"), &waits), "one");
+	assert_false(waits);
+	world_free(w);
+}
+
+/* Who has time for it gets the name at once. */
+static void test_patient(void **state)
+{
+	struct world *w = world_new();
+	bool waits;
+
+	(void)state;
+	held = false;
+	modules_wait_until(w->modules, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+	assert_string_equal(name_at(w, address("one"), &waits), "one");
+	assert_false(waits);
+	assert_string_not_equal(query_build(w->profile, "lib.so"), "");
+	world_free(w);
+}
+
+/* Functions without a symbol are told apart by CFI, which is read later, too. */
+static void test_late_functions(void **state)
+{
+	struct world *w = world_new();
+	uint64_t three = address("three");
+	char inside[64], start[64];
+	bool waits;
+
+	(void)state;
+	map_file(w, "bare.so");
+	snprintf(inside, sizeof(inside), "bare.so+0x%llx", (unsigned long long)three + 2);
+	snprintf(start, sizeof(start), "bare.so+0x%llx", (unsigned long long)three);
+	held = false;
+	modules_wait_until(w->modules, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+	assert_string_equal(name_at(w, address("one") + 1, &waits), "one"); /* of .dynsym */
+	held = true;
+	modules_wait_until(w->modules, 1);
+	assert_string_equal(name_at(w, three + 2, &waits), inside);
+	assert_true(waits);
+	assert_string_equal(name_at(w, address("one") + 1, &waits), "one");
+	held = false;
+	modules_wait_until(w->modules, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+	modules_trim(w->modules);
+	assert_string_equal(name_at(w, three + 2, &waits), start);
+	assert_false(waits);
+	world_free(w);
+}
+
+/* What is being read, or is still to be read, at the end is not needed any more. */
+static void test_end(void **state)
+{
+	struct world *w = world_new();
+	bool waits;
+
+	(void)state;
+	held = true;
+	modules_wait_until(w->modules, 1);
+	name_at(w, address("one"), &waits);
+	assert_true(waits);
+	held = false;
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +439,10 @@ int main(void)
 		cmocka_unit_test(test_other_machine),
 		cmocka_unit_test(test_without_symbols),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_patient),
+		cmocka_unit_test(test_late_functions),
+		cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
