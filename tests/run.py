@@ -10,22 +10,27 @@ print TAP: `ok N - name`, `not ok N - name`, `ok N # SKIP name`, `1..N`. A progr
 out of time, ends with an error, or runs no tests or fewer than it announced is a failure of its own.
 Its whole output is shown when a test failed (always with V=1).
 
-Programs that do not depend on their share of the machine run first, one more at a time than there are
-CPUs. Those of MEASURING, except BESIDE, depend on it: they run alone, one after the other, even when
-two suites run at a time (a lock per user ensures that).
+Programs run beside each other, one more at a time than there are CPUs, those with the longest limits
+first. Programs that change the machine for all, or measure all of it, say so by a line `runs alone: why`
+among the first LIMIT_LINES of their source: they run one after the other, when the others have ended,
+even when two suites run at a time (a lock per user ensures that).
 
 Each program has its own environment: of the caller's variables only those of KEPT, an empty HOME and
 TMPDIR, which are removed after it (see scratch()), UTC, C.UTF-8, a terminal's name and umask 022. With
 SIZE=full, tests with a size use their largest one (`make test-all`), and the programs of FULL run, too.
 
-Each has TIME_LIMIT seconds, or N by a line `time limit: N s` among the first LIMIT_LINES of its source,
-times TIME_FACTOR (sanitizers are slow). The limit ends programs that would never end: on a busy machine
-everything is slow, so it does not judge speed. All processes that a program leaves are killed: its
-runner adopts orphans, so that it also finds a daemon that left its session.
+Each has TIME_LIMIT seconds, or N by a line `time limit: N s` of its source, times TIME_FACTOR. The limit
+ends programs that would never end: on a busy machine everything is slow, so it does not judge speed. All
+processes that a program leaves are killed: its runner adopts orphans, so that it also finds a daemon
+that left its session.
 
 CPUs that a program has taken offline come back after it. While a suite runs, the kernel does not lower
 the sampling frequency by itself (kernel.perf_cpu_time_max_percent), as it would because of a
 `perf record` at the same time.
+
+A test that this machine does not let run says which right it lacks, `no CAP_BPF`, where it is skipped
+(rights.py); the end counts these by right. Of a program that is skipped as a whole the tests in its
+source count. With CI=true such a skip is a failure, unless CONTAINER says that rights are kept back.
 
 Programs of MEASURING that fail a test or run out of time run AGAIN times more at once, and all of these
 runs must pass; a crash, a sanitizer's finding or a test that did not run is never excused. Such a
@@ -36,6 +41,7 @@ The end lists the time of each part (PARTS in the environment adds earlier ones:
 by blanks) and the SLOWEST programs.
 """
 
+import collections
 import concurrent.futures
 import ctypes
 import fcntl
@@ -44,6 +50,7 @@ import multiprocessing
 import os
 import pwd
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -58,19 +65,10 @@ DIRS = ("symbols", "unwind", "bpf", "tui", "push", "live")
 FULL = ("hostile/", "live/test_budget", "live/test_crowd", "live/test_endurance", "live/test_giant",
         "live/test_kernel_6_", "live/test_load", "live/test_offcpu_trace")
 ALWAYS = ("hostile/test_reuse.py",)
-MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/")
-# Programs of MEASURING that need not run alone: other work on this machine does not affect guests, and
-# the others test messages, files, names, screens and maps.
-BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_inventory",
-          "bpf/sampler/test_ksyms", "bpf/sampler/test_waits", "bpf/tracker/test_process",
-          "bpf/tracker/test_idlefile", "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps",
-          "bpf/sampler/test_sizes", "bpf/tracker/test_selector",
-          "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_hung",
-          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_options",
-          "live/test_random_keys", "live/test_rights", "live/test_sanitizers", "live/test_screenshot",
-          "live/test_session", "live/test_unmount", "tui/app/test_pty")
+# These depend on the machine's scheduler.
+MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/", "push/")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
-KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
+KEPT = re.compile(r"^(PATH|BUILD|UNIT|SIZE|CI|CONTAINER|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT|"
                   r"NODE_EXTRA_CA_CERTS)$")
 SLOWEST = 10
@@ -84,6 +82,10 @@ SKIP = re.compile(r"#\s*skip\b", re.IGNORECASE)
 COMMENTS = 8    # lines of a failed test that are shown at once
 WIDTH = 300     # characters shown of each
 LIMIT = re.compile(r"time limit: (\d+) s")
+ALONE = re.compile(r"\bruns alone: \w")
+LACKS = re.compile(r"\bno (CAP_\w+)")
+WHOLE = re.compile(r"# SKIP everything\b")
+TESTS = re.compile(r"\bcmocka_unit_test\w*\(|\bok\(|^\s*ok ", re.M)
 FINDING = re.compile(r"Sanitizer|runtime error:|Assertion|SIG(SEGV|ABRT|BUS|ILL|FPE)")
 
 
@@ -120,16 +122,18 @@ def programs(build):
 
 
 def measures(name):
-    return name.startswith(MEASURING) and not name.startswith(BESIDE)
+    return name.startswith(MEASURING)
+
+
+def head(source):
+    """The first lines of a program, with what it says of itself."""
+    with open(source, encoding="utf-8", errors="replace") as file:
+        return "".join(line for line, _ in zip(file, range(LIMIT_LINES)))
 
 
 def time_limit(source):
-    with open(source, encoding="utf-8", errors="replace") as file:
-        for _ in range(LIMIT_LINES):
-            match = LIMIT.search(file.readline())
-            if match:
-                return int(match.group(1))
-    return TIME_LIMIT
+    match = LIMIT.search(head(source))
+    return int(match.group(1)) if match else TIME_LIMIT
 
 
 def children():
@@ -251,41 +255,59 @@ def run(command, limit):
         return out.read().decode("utf-8", "replace"), status
 
 
-def judge(output, status, limit):
-    """(passed, failed, skipped, reasons) of one program's output."""
-    passed = failed = skipped = planned = 0
-    reasons = []
-    for line in output.splitlines():
-        plan = PLAN.match(line)
-        if plan:
-            planned += int(plan.group(1))
-        result = RESULT.match(line)
-        if not result:
-            continue
-        # cmocka prints "not ok 2 # SKIP name" for a test that called skip().
-        if SKIP.match(result.group(2)) or result.group(1) == "ok" and SKIP.search(result.group(2)):
-            skipped += 1
-        elif result.group(1) == "not ok":
-            failed += 1
-            reasons.append(result.group(2).lstrip("- ") or line)
-        else:
-            passed += 1
-    ran = passed + failed + skipped
-    trouble = None
-    if status is None:
-        trouble = f"out of time ({limit} s)"
-    elif status < 0:
-        trouble = f"killed by {signal.Signals(-status).name}"
-    elif planned > ran:
-        trouble = f"ran {ran} of {planned} tests"
-    elif status != 0 and not failed:
-        trouble = f"exit status {status}"
-    elif ran == 0:
-        trouble = "ran no test"
-    if trouble:
-        failed += 1
-        reasons.append(trouble)
-    return passed, failed, skipped, reasons
+class Result:
+    """What one run of a program's output says: numbers of tests, reasons of failures, and the skipped
+    tests by the right that they lack."""
+
+    def __init__(self, source, output, status, limit):
+        self.passed = self.failed = self.skipped = planned = 0
+        self.reasons = []
+        self.lacking = collections.Counter()
+        comment = ""
+        for line in output.splitlines():
+            plan = PLAN.match(line)
+            if plan:
+                planned += int(plan.group(1))
+            result = RESULT.match(line)
+            if not result:
+                comment = line if line.startswith("#") else comment
+                continue
+            # cmocka prints "not ok 2 # SKIP name" for a test that called skip().
+            if SKIP.match(result.group(2)) or result.group(1) == "ok" and SKIP.search(result.group(2)):
+                self._skip(source, line if line.startswith("ok") else line + comment)
+            elif result.group(1) == "not ok":
+                self.failed += 1
+                self.reasons.append(result.group(2).lstrip("- ") or line)
+            else:
+                self.passed += 1
+            comment = ""
+        ran = self.passed + self.failed + self.skipped
+        if status is None:
+            self._trouble(f"out of time ({limit} s)")
+        elif status < 0:
+            self._trouble(f"killed by {signal.Signals(-status).name}")
+        elif planned > ran:
+            self._trouble(f"ran {ran} of {planned} tests")
+        elif status != 0 and not self.failed:
+            self._trouble(f"exit status {status}")
+        elif ran == 0:
+            self._trouble("ran no test")
+
+    def _trouble(self, reason):
+        self.failed += 1
+        self.reasons.append(reason)
+
+    def _skip(self, source, line):
+        count = 1
+        if WHOLE.search(line):
+            with open(source, encoding="utf-8", errors="replace") as file:
+                count = max(1, len(TESTS.findall(file.read())))
+        self.skipped += count
+        lacks = LACKS.search(line)
+        if lacks:
+            self.lacking[lacks.group(1)] += count
+        if lacks and os.environ.get("CI") and not os.environ.get("CONTAINER"):
+            self._trouble(f"was skipped: no {lacks.group(1)}")
 
 
 def excusable(name, output, status, broken):
@@ -316,54 +338,59 @@ class Suite:
     """The results so far, printed as they come."""
 
     def __init__(self):
-        self.total = [0, 0, 0]
+        self.passed = self.failed = self.skipped = 0
+        self.lacking = collections.Counter()
         self.broken = []
         self.unsteady = []
         self.times = []     # (seconds, name)
         self.left = AGAIN_SECONDS
         self.online = []    # files of CPUs that must be online for each program
 
-    def take(self, program, limit, result):
-        """Counts the first run's (output, status, seconds) of a program, which may run again."""
-        name, command, _ = program
-        output, status, took = result
-        passed, failed, skipped, reasons = judge(output, status, limit)
-        verdict = "FAILED" if failed else "ok"
-        if failed and 0 < AGAIN * took < self.left and excusable(name, output, status, failed):
-            start = time.monotonic()
+    def take(self, program, limit, ran):
+        """Counts the first run's (output, status, seconds, seconds of CPU) of a program, which may run
+        again."""
+        name, command, source = program
+        output, status, took, used = ran
+        result = Result(source, output, status, limit)
+        verdict = "FAILED" if result.failed else "ok"
+        if result.failed and 0 < AGAIN * took < self.left and \
+                excusable(name, output, status, result.failed):
             more = []
             for _ in range(AGAIN):
                 restore_cpus(self.online)
-                more.append(run(command, limit))
-            self.left -= time.monotonic() - start
-            took += time.monotonic() - start
-            counts = [judge(*again, limit) for again in more]
-            if not any(count[1] or count[2] > skipped for count in counts):
+                more.append(timed(command, limit))
+            self.left -= sum(again[2] for again in more)
+            took += sum(again[2] for again in more)
+            used += sum(again[3] for again in more)
+            again = [Result(source, *each[:2], limit) for each in more]
+            if not any(each.failed or each.skipped > result.skipped for each in again):
                 print("".join(f"    ~ {line}\n" for line in output.splitlines()), end="")
-                self.unsteady += [f"{name}: {reason}" for reason in reasons]
+                self.unsteady += [f"{name}: {reason}" for reason in result.reasons]
                 verdict = "unsteady"
-                output = more[0][0]
-                passed, failed, skipped, reasons = counts[0]
-        counts = f"{passed} passed" + (f", {failed} failed" if failed else "") + \
-            (f", {skipped} skipped" if skipped else "")
-        print(f"{verdict:8} {name:38} {counts}, {took:.1f} s")
-        if failed:
+                output, result = more[0][0], again[0]
+        counts = f"{result.passed} passed" + (f", {result.failed} failed" if result.failed else "") + \
+            (f", {result.skipped} skipped" if result.skipped else "")
+        print(f"{verdict:8} {name:38} {counts}, {took:.1f} s, CPU {used:.1f} s")
+        if result.failed:
             print("".join(f"    ! {line}\n" for line in failures(output.splitlines())), end="")
-        if failed or os.environ.get("V") == "1":
+        if result.failed or os.environ.get("V") == "1":
             print("".join(f"    | {line}\n" for line in output.splitlines()), end="")
-            self.broken += [f"{name}: {reason}" for reason in reasons]
-        elif skipped:
+            self.broken += [f"{name}: {reason}" for reason in result.reasons]
+        elif result.skipped:
             print("".join(f"    | {line}\n" for line in output.splitlines()
                           if SKIP.search(line)), end="")
         sys.stdout.flush()
         self.times.append((took, name))
-        self.total = [a + b for a, b in zip(self.total, (passed, failed, skipped))]
+        self.passed += result.passed
+        self.failed += result.failed
+        self.skipped += result.skipped
+        self.lacking += result.lacking
 
     def end(self, parts):
         """Prints the summary; returns whether all passed."""
-        if sum(self.total) == 0:
+        if not self.passed + self.failed + self.skipped:
             print("no test was found")
-            self.total[1] = 1
+            self.failed = 1
         if self.unsteady:
             print(f"\nunsteady: once not ok, then {AGAIN} times ok:")
             for line in self.unsteady:
@@ -376,15 +403,20 @@ class Suite:
         print("\nslowest: " + ", ".join(f"{name} {took:.0f} s"
                                         for took, name in sorted(self.times)[:-SLOWEST - 1:-1]))
         print("parts: " + ", ".join(f"{name} {float(took):.0f} s" for name, took in parts))
-        print(f"{self.total[0]} passed, {self.total[1]} failed" +
-              (f", {self.total[2]} skipped" if self.total[2] else ""))
-        return not self.total[1]
+        for right, count in self.lacking.most_common():
+            print(f"{count:,} skipped: no {right}")
+        print(f"{self.passed} passed, {self.failed} failed" +
+              (f", {self.skipped} skipped" if self.skipped else ""))
+        return not self.failed
 
 
 def timed(command, limit):
-    start = time.monotonic()
+    """(output, exit status or None when out of time, seconds, seconds of CPU)"""
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     output, status = run(command, limit)
-    return output, status, time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return output, status, time.monotonic() - start, \
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def run_beside(suite, programs_limits):
@@ -477,7 +509,7 @@ def run_all(suite, beside, alone):
     start = time.monotonic()
     if beside:
         run_beside(suite, beside)
-        parts.append(("parallel", time.monotonic() - start))
+        parts.append(("beside", time.monotonic() - start))
     if alone:
         lock_machine()
         suite.online = cpus_online()
@@ -485,7 +517,7 @@ def run_all(suite, beside, alone):
         for program, limit in alone:
             suite.take(program, limit, timed(program[1], limit))
             restore_cpus(suite.online)
-        parts.append(("measuring", time.monotonic() - start))
+        parts.append(("alone", time.monotonic() - start))
     return parts
 
 
@@ -505,8 +537,8 @@ def main():
     chosen = [(program, time_limit(program[2]) * factor) for program in every
               if not words or program[0] in words or
               not whole and any(word in program[0] for word in words)]
-    beside = [one for one in chosen if not measures(one[0][0])]
-    alone = [one for one in chosen if measures(one[0][0])]
+    alone = [one for one in chosen if ALONE.search(head(one[0][2]))]
+    beside = [one for one in chosen if one not in alone]
     suite = Suite()
     with Rate():
         parts = run_all(suite, beside, alone)

@@ -40,7 +40,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(folder)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(WARNINGS) $(TEST_CFLAGS) $(WERROR_) $($(dir $<)_FLAGS) \
-		$(if $(filter $(TEST_C),$<),$(filter-out -Wl$(comma)% %.c alone,$(call own_flags,$<))) -MMD -MP -c -o $@ $<
+		$(filter-out -Wl$(comma)% %.c alone,$(call own_flags,$<)) -MMD -MP -c -o $@ $<
 	$(if $(filter $(ROOM_C),$<),$(Q)$(OBJCOPY) --redefine-sym main=$(*F)_main $@)
 
 # $(1): folder of tests

@@ -50,12 +50,14 @@ static __always_inline __u64 exec_id_of(struct task_struct *task)
 static __always_inline int entry_name(struct thread_entry *t, struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
-	__u64 ids;
+	__u64 ids, bits = (__u64)task;
 
 	t->tgid = task->tgid;
 	t->tid = task->pid;
 	if (config.pidns_inode) {
-		ids = sample_namespace_ids((__u64)task);
+		/* Read from the stack it is a number for the verifier, which refuses pointers there. */
+		bpf_probe_read_kernel(&ids, sizeof(ids), &bits);
+		ids = sample_namespace_ids(ids);
 		t->tgid = ids >> 32;
 		t->tid = (__u32)ids;
 	}

@@ -50,9 +50,10 @@ struct facts {
 	uint64_t kernel; /* KERNELINFO_VERSION() */
 	uint64_t caps;	 /* effective, a bit each */
 	bool caps_known;
-	bool loads;	/* a BPF program could be loaded */
-	uint64_t maps;	/* bytes; 0: unknown */
-	char text[256]; /* of the last answer */
+	bool loads;		 /* a BPF program could be loaded */
+	struct sampler *sampler; /* from the question about its maps to that about waits */
+	uint64_t maps;		 /* bytes; 0: unknown */
+	char text[256];		 /* of the last answer */
 };
 
 struct requirement {
@@ -300,7 +301,7 @@ static enum verdict ask_mappings(struct facts *f)
 		      "that were in use before, names may be out of date");
 }
 
-/* Loads the sampler's programs and maps for a moment, without tables. */
+/* Loads the sampler's programs and maps, without tables. */
 static enum verdict ask_maps(struct facts *f)
 {
 	const struct sampler_options options = {
@@ -309,18 +310,16 @@ static enum verdict ask_maps(struct facts *f)
 		.frequency = 99,
 		.shards_max = 1,
 	};
-	struct sampler *sampler;
 	uint64_t bytes;
 	char error[200];
 	int err;
 
 	if (!f->loads)
 		return answer(f, VERDICT_INFO, "unknown, as no program loads");
-	if (sampler_new(&options, &sampler, error, sizeof(error)))
+	if (sampler_new(&options, &f->sampler, error, sizeof(error)))
 		return answer(f, VERDICT_NO, "%s%s", error,
 			      strchr(error, ';') ? "" : "; free memory or raise ulimit -l");
 	err = memlock_maps(&bytes);
-	sampler_free(sampler);
 	f->maps = err ? 0 : bytes;
 	if (err)
 		return answer(f, VERDICT_INFO, "unknown: %s", strerror(-err));
@@ -399,25 +398,17 @@ static enum verdict ask_snprintf(struct facts *f)
 /* The programs of waits are loaded and attached for a moment. */
 static enum verdict ask_waits(struct facts *f)
 {
-	const struct sampler_options options = {.type = PERF_TYPE_SOFTWARE,
-						.config = PERF_COUNT_SW_CPU_CLOCK,
-						.frequency = 1,
-						.shards_max = 1};
-	struct sampler *s = NULL;
 	struct wait_stats stats = {0};
 	char error[200];
 	int err;
 
-	if (!f->loads)
-		return answer(f, VERDICT_INFO, "unknown, as no program loads");
-	err = sampler_new(&options, &s, error, sizeof(error));
-	if (!err)
-		err = sampler_follow_waits(s, 0, UINT64_MAX, error, sizeof(error));
+	if (!f->sampler)
+		return answer(f, VERDICT_INFO, "unknown, as the programs do not load");
+	err = sampler_follow_waits(f->sampler, 0, UINT64_MAX, error, sizeof(error));
 	for (int i = 0; i < WAITS_TRIES && !err && !stats.walks; i++) {
 		nanosleep(&(struct timespec){.tv_nsec = WAITS_TRY_NS}, NULL);
-		err = waits_stats(sampler_waits(s), &stats);
+		err = waits_stats(sampler_waits(f->sampler), &stats);
 	}
-	sampler_free(s);
 	if (err)
 		return answer(f, VERDICT_INFO, "off-CPU and wall are not available: %s", error);
 	if (!stats.walks)
@@ -600,20 +591,20 @@ int check_print(FILE *to)
 		[VERDICT_INFO] = "--",
 	};
 	struct facts f;
-	int missing = 0;
+	int missing = 0, err = 0;
 
 	facts_read(&f);
-	for (size_t i = 0; i < NREQUIREMENTS; i++) {
+	for (size_t i = 0; i < NREQUIREMENTS && !err; i++) {
 		enum verdict v = requirements[i].ask(&f);
 
 		if (v == VERDICT_NO)
 			missing = 1;
-		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, f.text) < 0)
-			return -EIO;
-		if (requirements[i].ask == ask_memory && print_parts(to))
-			return -EIO;
+		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, f.text) < 0 ||
+		    (requirements[i].ask == ask_memory && print_parts(to)))
+			err = -EIO;
 	}
-	return fflush(to) == 0 ? missing : -EIO;
+	sampler_free(f.sampler);
+	return !err && fflush(to) == 0 ? missing : -EIO;
 }
 
 int check_privileges(char *error, size_t size)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Judges folded stacks that stacktop wrote refresh by refresh: each program of the table must stand in
-# its chain. Counting begins with the refresh after the one in which the last of the programs was
+# Judges folded stacks as stacktop writes them, refresh by refresh: each program of the table must stand
+# in its chain. Counting begins with the refresh after the one in which the last of the programs was
 # first seen there: the loader, the way down the chain and samples from before a table is built are
 # not tested, and how long they last depends on the speed of the emulation.
 #
-#   awk -v least=N [-v machine=aarch64] [-v counting=1] [-v enough=1] -f judge.awk TABLE FOLDED
+#   awk -v least=N [-v machine=aarch64] [-v counting=1] [-v enough=FILE] [-v first=FILE] -f judge.awk TABLE FOLDED
 #
-# The status is 0 when each has N right samples and hardly a wrong one; with enough=1, when more samples
-# would not help: each has N right or N wrong ones.
+# The status is 0 when each has N right samples and hardly a wrong one. With `enough`, that file is made
+# when more samples would not help, since each has N right or N wrong ones; what comes later, when the
+# programs end, is not judged. `first` gets the lines of the first program.
 #
 # Line K of TABLE is for the program with lines that begin with wK: name, argument, chain. Lines come
 # with the most frequent first and without duplicates, so a refresh ends where the counts rise or a
@@ -28,6 +29,13 @@ function kind_of(number, stack) {
     return stack ~ chain[number] ? "right" : "wrong"
 }
 
+function is_enough(    number) {
+    for (number = 1; number <= programs; number++)
+        if (sum[number, "right"] < least && sum[number, "wrong"] < least)
+            return 0
+    return 1
+}
+
 FNR == 1 { file++ }
 
 file == 1 {
@@ -38,7 +46,7 @@ file == 1 {
     next
 }
 
-!/^w[0-9]+;.* [0-9]+$/ { next }
+done || !/^w[0-9]+;.* [0-9]+$/ { next }
 
 {
     count = $NF + 0
@@ -46,6 +54,12 @@ file == 1 {
     sub(/ [0-9]+$/, "", line)
     if (count > last || refresh_of[line] == refresh) {
         refresh++
+        if (counting && enough && is_enough()) {
+            done = 1
+            print >enough
+            close(enough)
+            next
+        }
         counting = counting || seen == programs
     }
     last = count
@@ -56,6 +70,8 @@ file == 1 {
         kind[line] = kind_of(owner[line], substr(line, end + 1))
     }
     number = owner[line]
+    if (first && number == 1)
+        print >first
     if (kind[line] == "right" && !there[number]++)
         seen++
     if (counting) {
@@ -74,7 +90,7 @@ END {
         wrong = sum[number, "wrong"] + 0
         other = sum[number, "other"] + 0
         good = right >= least && right >= 0.99 * (right + wrong) && other < right
-        failed = failed || (enough ? right < least && wrong < least : !good)
+        failed = failed || !good
         printf "%sok - %s: its chain\n", good ? "" : "not ", name[number]
         printf "# %d right, %d wrong, %d of other threads%s%s\n", right, wrong, other,
             worst[number], there[number] ? "" : early[number]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
+# runs alone: it takes a CPU offline
 """CPU 1 comes, goes and comes again while stacktop runs: a program pinned to it is sampled whenever it
 is online, the processes on it are followed by their records, and each sample is accounted for. A lock
 keeps two of these tests from switching CPU 1 at the same time, and it is online again however the test

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# runs alone: it changes kernel.kptr_restrict
 """Kernel functions have names without /proc/kallsyms, which is a FIFO without a writer here, and at
 each setting of kernel.kptr_restrict.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* build: -O1 */
 #include "tests/support/tally.h"
 
 #include <errno.h>

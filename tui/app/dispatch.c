@@ -236,7 +236,9 @@ static size_t footer_drop(const struct grid *g, struct footer_key *keys, size_t 
 				least = i;
 		if (keys[least].rank < rank)
 			break;
-		memmove(&keys[least], &keys[least + 1], (--count - least) * sizeof(*keys));
+		count--;
+		for (size_t i = least; i < count; i++)
+			keys[i] = keys[i + 1];
 	}
 	return count;
 }

@@ -2,6 +2,7 @@
 /*
  * Kernel names against /proc/kallsyms, which the kernel fills by another way than the one that
  * ksyms.bpf.c asks. Addresses that several symbols share may be named by any of them.
+ * runs alone: it changes kernel.kptr_restrict
  * Covers: bpf/sampler/ksyms.c bpf/prog/ksyms.bpf.c
  */
 #include <errno.h>

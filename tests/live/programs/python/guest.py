@@ -17,5 +17,6 @@ def outer():
     sorted((1,), key=key)
 
 
+print("ready", flush=True)
 while True:
     outer()
