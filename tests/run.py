@@ -32,8 +32,8 @@ A test that this machine does not let run says which right it lacks, `no CAP_BPF
 (rights.py); the end counts these by right. Of a program that is skipped as a whole the tests in its
 source count. With CI=true such a skip is a failure, unless CONTAINER says that rights are kept back.
 
-Programs of MEASURING that fail a test or run out of time run AGAIN times more at once, and all of these
-runs must pass; a crash, a sanitizer's finding or a test that did not run is never excused. Such a
+Programs of MEASURING that fail a test or run out of time run AGAIN times more when the others have ended,
+and all of these runs must pass; a crash, a sanitizer's finding or a test that did not run is never excused. Such a
 program is `unsteady`: the output of its first run is shown, and it is named again at the end. All
 further runs together get AGAIN_SECONDS; AGAIN=0 in the environment turns them off.
 
@@ -346,20 +346,18 @@ class Suite:
         self.left = AGAIN_SECONDS
         self.online = []    # files of CPUs that must be online for each program
 
-    def take(self, program, limit, ran):
-        """Counts the first run's (output, status, seconds, seconds of CPU) of a program, which may run
-        again."""
-        name, command, source = program
+    def take(self, program, limit, ran, more=()):
+        """Counts the first run's (output, status, seconds, seconds of CPU) of a program, and what further
+        runs showed. False, and nothing is counted, when the program must run AGAIN times more."""
+        name, _, source = program
         output, status, took, used = ran
         result = Result(source, output, status, limit)
         verdict = "FAILED" if result.failed else "ok"
-        if result.failed and 0 < AGAIN * took < self.left and \
+        if result.failed and not more and 0 < AGAIN * took < self.left and \
                 excusable(name, output, status, result.failed):
-            more = []
-            for _ in range(AGAIN):
-                restore_cpus(self.online)
-                more.append(timed(command, limit))
-            self.left -= sum(again[2] for again in more)
+            self.left -= AGAIN * took
+            return False
+        if more:
             took += sum(again[2] for again in more)
             used += sum(again[3] for again in more)
             again = [Result(source, *each[:2], limit) for each in more]
@@ -385,6 +383,16 @@ class Suite:
         self.failed += result.failed
         self.skipped += result.skipped
         self.lacking += result.lacking
+        return True
+
+    def again(self, program, limit, ran):
+        """Runs a program AGAIN times more: not while a pool's workers are children of this process, as
+        what a program leaves is told by that."""
+        more = []
+        for _ in range(AGAIN):
+            restore_cpus(self.online)
+            more.append(timed(program[1], limit))
+        self.take(program, limit, ran, more)
 
     def end(self, parts):
         """Prints the summary; returns whether all passed."""
@@ -421,8 +429,9 @@ def timed(command, limit):
 
 def run_beside(suite, programs_limits):
     """Runs programs one more at a time than there are CPUs, as some wait most of the time; those with
-    the longest limits first."""
+    the longest limits first. Those that must run again do so in the end."""
     order = sorted(programs_limits, key=lambda one: -one[1])
+    unsure = []
     fork = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(1 + len(os.sched_getaffinity(0)), fork,
                                                 adopt_orphans) as pool:
@@ -430,12 +439,15 @@ def run_beside(suite, programs_limits):
             waiting = {pool.submit(timed, program[1], limit): (program, limit)
                        for program, limit in order}
             for done in concurrent.futures.as_completed(waiting):
-                suite.take(*waiting[done], done.result())
+                if not suite.take(*waiting[done], done.result()):
+                    unsure.append((*waiting[done], done.result()))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for pid in children():
                 os.kill(pid, signal.SIGTERM)
             raise
+    for one in unsure:
+        suite.again(*one)
 
 
 class Rate:
@@ -515,7 +527,9 @@ def run_all(suite, beside, alone):
         suite.online = cpus_online()
         start = time.monotonic()
         for program, limit in alone:
-            suite.take(program, limit, timed(program[1], limit))
+            ran = timed(program[1], limit)
+            if not suite.take(program, limit, ran):
+                suite.again(program, limit, ran)
             restore_cpus(suite.online)
         parts.append(("alone", time.monotonic() - start))
     return parts

@@ -55,7 +55,8 @@ static __always_inline int entry_name(struct thread_entry *t, struct task_struct
 	t->tgid = task->tgid;
 	t->tid = task->pid;
 	if (config.pidns_inode) {
-		/* Read from the stack it is a number for the verifier, which refuses pointers there. */
+		/* Read from the stack it is a number for the verifier, which refuses pointers
+		 * there. */
 		bpf_probe_read_kernel(&ids, sizeof(ids), &bits);
 		ids = sample_namespace_ids(ids);
 		t->tgid = ids >> 32;
