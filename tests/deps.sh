@@ -10,8 +10,8 @@
 #   deps.sh list GROUP...      prints the command that would install everything; MANAGER=dnf and the
 #                              like choose another manager than this machine's
 #
-# Groups: build, test, check, kernels. With CROSS=aarch64 it checks for that machine, in the libraries
-# below SYSROOT.
+# Groups: build, unit (what unit tests are built with; a part of test), test, check, kernels. With
+# CROSS=aarch64 it checks for that machine, in the libraries below SYSROOT.
 
 set -u
 cc=${CC:-gcc} # may have options
@@ -41,8 +41,8 @@ build   ?capstone/capstone.h:capstone      libcapstone-dev     capstone-devel   
 build   ?curl/curl.h:-                     libcurl4-openssl-dev libcurl-devel          curl         libcurl-devel         curl-dev
 build   ?microhttpd.h:-                    libmicrohttpd-dev   libmicrohttpd-devel    libmicrohttpd libmicrohttpd-devel  libmicrohttpd-dev
 build   uthash.h:-                         uthash-dev          uthash-devel           uthash       uthash-devel          uthash-dev
-test    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
-test    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev
+unit    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
+unit    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev
 test    python3                            python3             python3                python       python3               python3
 test    ?ruby                              ruby                ruby                   ruby         ruby                  ruby
 test    bash                               bash                bash                   bash         bash                  bash
@@ -173,9 +173,9 @@ present() { # probe
     esac
 }
 
-wanted() { # group, in $groups
-    case " $groups " in
-    *" $1 "*) return 0 ;;
+wanted() { # group, in $groups; what tests need includes what unit tests are built with
+    case "$1 $groups " in
+    *" $1 "* | "unit "*" test "* | "unit test "*) return 0 ;;
     esac
     return 1
 }
@@ -201,7 +201,7 @@ groups=$*
 case $verb in
 check | install | list) ;;
 *)
-    echo "usage: $0 check|install|list build|test|check|kernels..." >&2
+    echo "usage: $0 check|install|list build|unit|test|check|kernels..." >&2
     exit 2
     ;;
 esac
@@ -254,7 +254,13 @@ fi
 log=$scratch/log
 # A fresh system's lists are empty or old. A stale mirror does not matter here: installing reports it.
 case $mgr in
-apt) DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND && $sudo apt-get update >"$log" 2>&1 ;;
+apt)
+    DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND
+    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mmin -60 2>/dev/null)" ] ||
+        $sudo apt-get update >"$log" 2>&1
+    # A machine of CI is thrown away: nothing has to survive a loss of power.
+    [ -z "${CI:-}" ] || install="$install -o Dpkg::Options::=--force-unsafe-io"
+    ;;
 pacman) $sudo pacman -Sy >"$log" 2>&1 ;;
 apk) $sudo apk update >"$log" 2>&1 ;;
 esac
