@@ -11,6 +11,7 @@ umask 022 # tests run the built programs as other users
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 PARTS=
+scratch=$(mktemp -d) || exit 1
 export BUILD PARTS
 
 # Seconds since boot: a clock that is never set.
@@ -25,6 +26,7 @@ part() { # name
 
 stop() { # what went wrong
     wait # for downloads and builds in the background
+    rm -rf "$scratch"
     echo "$1" >&2
     echo '0 passed, 1 failed'
     exit 1
@@ -45,29 +47,41 @@ if [ -z "${RUSTUP_HOME:-}" ] && [ -d "$home/.rustup" ]; then
 fi
 
 since=$(seconds)
-tests/deps.sh install build || stop 'stacktop: without these packages nothing can be built'
-# The product is built while the tests' packages are unpacked.
-build all &
-building=$!
-tests/deps.sh install test || stop 'stacktop: without these packages nothing can be tested'
-tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
-part packages
-# The kernels are fetched while the compilers run, and what is needed to build for the guest of arm64.
+tests/deps.sh install build unit || stop 'stacktop: without these packages nothing can be built'
+# The kernels are fetched and everything is built while the tests' packages are unpacked.
 other=
 case "${*:-kernel}" in
 *kernel* | *live*)
     (tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2) &
-    [ "$(uname -m)" != x86_64 ] || ! command -v qemu-system-aarch64 >/dev/null ||
-        ! command -v aarch64-linux-gnu-gcc >/dev/null || other=aarch64
+    [ "$(uname -m)" != x86_64 ] || tests/kernels/green.sh as-before || other=aarch64
     ;;
 esac
+build all unit >"$scratch/built" 2>&1 &
+building=$!
+more=
+[ -z "${CI:-}" ] || more=check # for what follows in .ci/run
+# shellcheck disable=SC2086  # none or one word
+tests/deps.sh install test kernels $more || {
+    tests/deps.sh check test || stop 'stacktop: without these packages nothing can be tested'
+    echo 'stacktop: the kernel matrix will fail' >&2
+}
+part packages
+if ! command -v qemu-system-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+    other=
+fi
 if [ "$other" ]; then
     (GUEST=$other tests/kernels/fetch.sh 6.12 || echo 'stacktop: the guest of arm64 will fail' >&2) &
     tests/kernels/sysroot.sh $other >/dev/null &
     sysroot=$!
 fi
-wait $building || stop 'stacktop cannot be built'
+wait $building
+built=$?
+cat "$scratch/built"
+[ $built = 0 ] || stop 'stacktop cannot be built'
 build tests || stop 'stacktop: the tests cannot be built'
+again=$(build all tests 2>&1)
+[ -z "$again" ] || stop "stacktop: a second make builds again:
+$again"
 if [ "$other" ]; then
     wait "$sysroot" && tests/kernels/guest-programs.sh $other ||
         echo 'stacktop: the guest of arm64 will fail' >&2
@@ -75,4 +89,5 @@ fi
 part build
 wait
 part kernels
+rm -rf "$scratch"
 exec tests/run.py "$@"
