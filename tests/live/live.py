@@ -124,11 +124,20 @@ class Report:
 
 
 OWED = re.compile(r"stacktop: warning: (\d+ % of the busy CPUs' ticks came late|the kernel throttles)")
+# Said of one process; that not all processes have room is said of stacktop.
+OF_PROCESS = (re.compile(r"stacktop: warning: (?:no frames of its language for )?(?P<name>.{1,15}) \((?P<pid>\d+)\)"
+                         r"(?:: its memory|: the layout|: too many mappings| and others of its user)"),
+              re.compile(r"stacktop: warning: no room for the mappings of process (?P<pid>\d+)"))
 
 
-def errors(err):
-    """stderr without the warnings that a busy machine causes."""
-    return "".join(line for line in err.splitlines(True) if not OWED.match(line))
+def errors(err, own):
+    """stderr without the warnings that a busy machine causes, and those about a process that is not one
+    of `own`: PIDs, and names of programs whose processes have come and gone."""
+    def is_foreign(line):
+        match = next(filter(None, (pattern.match(line) for pattern in OF_PROCESS)), None)
+        return match and int(match["pid"]) not in own and match.groupdict().get("name") not in own
+
+    return "".join(line for line in err.splitlines(True) if not OWED.match(line) and not is_foreign(line))
 
 
 def reports(text):
@@ -288,9 +297,9 @@ class Stream:
         self.until(lambda slices: len(slices) >= first + count, seconds)
         return self.slices[first:first + count]
 
-    def errors(self):
+    def errors(self, own):
         """See errors()."""
-        return errors(os.pread(self.err.fileno(), 1 << 20, 0).decode("utf-8", "replace"))
+        return errors(os.pread(self.err.fileno(), 1 << 20, 0).decode("utf-8", "replace"), own)
 
     def stop(self, seconds=60):
         """Interrupts it as Ctrl-C does and reads the last slice. Returns the exit status, None when it

@@ -44,7 +44,7 @@ def main():
         with live.Stream("-d", "1", "-F", str(live.hertz(999)), "--no-inline") as top:
             came = top.until(enough, 90)
             top.stop()
-            trouble = top.errors()
+            trouble = top.errors(("brief",))
         process.stdout.close()
     for part in top.slices[1:]:  # the first slice had no tables yet
         for _, name, user, _, count in part.stacks:

@@ -40,6 +40,8 @@ MODES = {
     "vforks": ("one_vfork", False),
     "clones": ("one_clone", True),
 }
+# A name for each mode, which no other process has: children come and go.
+NAMES = {mode: f"{mode}{os.getpid()}" for mode in MODES}
 IN_CLONE = re.compile(r"(?:__(?:x64|se|do)_)*sys_(?:clone3?|v?fork)|kernel_clone|_do_fork")
 IN_EXEC = re.compile(r"(?:__(?:x64|se|do)_)*sys_execve(?:at)?")
 FROM_FORK = re.compile(r"ret_from_fork(?:_asm)?")
@@ -90,7 +92,7 @@ def sample(programs, found):
     Samples everything, since nothing could have named the children before; of other processes only the
     number is kept. A child is rarely on its way out of the kernel, and for each the program waits for
     the scheduler: beside other load it would take minutes without a weight."""
-    names = "^(" + "|".join([*MODES, "true"]) + ")$"
+    names = "^(" + "|".join([*NAMES.values(), "true"]) + ")$"
     with live.Stream("-d", "0.5", "-F", live.hertz(9999), "--no-inline", "--comm", names) as top:
         live.weigh(top.pid, -10)
         end = time.monotonic() + PATIENCE
@@ -98,12 +100,12 @@ def sample(programs, found):
             time.sleep(0.1)
             for part in top.poll():
                 for mode, program in list(programs.items()):
-                    found[mode].append([stack[2:] for stack in part.stacks if stack[1] == mode])
+                    found[mode].append([stack[2:] for stack in part.stacks if stack[1] == NAMES[mode]])
                     if enough(mode, settled(mode, found[mode])):
                         program.kill()
                         del programs[mode]
         status = top.stop()
-        return top.errors() + ("" if status in (0, 130) else f"status {status}")
+        return top.errors(NAMES.values()) + ("" if status in (0, 130) else f"status {status}")
 
 
 def enough(mode, lines):
@@ -185,7 +187,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stacktop-clones-") as scratch:
         try:
             for mode in MODES:
-                alias = os.path.join(scratch, mode)  # a name for each mode
+                alias = os.path.join(scratch, NAMES[mode])
                 os.symlink(PROGRAM, alias)
                 programs[mode] = subprocess.Popen(
                     [alias, mode], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

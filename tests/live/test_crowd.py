@@ -88,6 +88,7 @@ def starts(tap, still):
     """A new process of a known file, which got its table when it first ran."""
     out, err, _ = live.stacktop("-b", "--format", "folded", "-F", HERTZ, "-d", "90", "--",
                                 "/bin/sh", "-c", f"{still} 50; sleep 2; {still} 1000", timeout=100)
+    err = live.errors(err, ("crowd", "still"))
     own = "\n".join(line for line in out.splitlines() if line.startswith("still;"))
     total = right = 0
     for user, _, count in live.folded(own):

@@ -67,7 +67,7 @@ def check_files(tap, pid):
             path = os.path.join(folder, path)
             out, err, status = write_file(pid, name, path)
             there = os.listdir(folder)
-            tap.ok(status == 0 and not out and not live.errors(err) and
+            tap.ok(status == 0 and not out and not live.errors(err, (pid,)) and
                    there == [os.path.basename(path)],
                    f"-o writes {name}", f"{err or out} {there}")
             samples = count_of(name, load(path, name))
@@ -109,7 +109,7 @@ def check_pipes(tap, pid):
     reports = formats.json_objects(out)
     for report in reports:
         formats.json_check(report)
-    tap.ok(status == 0 and not live.errors(err) and len(reports) == 2,
+    tap.ok(status == 0 and not live.errors(err, (pid,)) and len(reports) == 2,
            "JSON has an object for each refresh", f"{len(reports)} {err}")
     out, err, status = live.stacktop(*SHORT, "-p", str(pid), "--format", "speedscope")
     tap.ok(status == 0 and formats.speedscope(out), "a whole file goes to standard output")
@@ -117,11 +117,11 @@ def check_pipes(tap, pid):
                                      "/dev/stdout")
     tap.ok(status == 0 and formats.folded(out), "/dev/stdout is written, not replaced", err)
     out, err, status = live.stacktop(*SHORT, "-p", str(pid), "-o", "/dev/full")
-    tap.ok(status == 1 and live.errors(err) ==
+    tap.ok(status == 1 and live.errors(err, (pid,)) ==
            "stacktop: /dev/full: No space left on device\n",
            "a full disk is reported", err.strip())
     out, err, status = live.stacktop(*SHORT, "-o", "/nowhere/x.svg")
-    tap.ok(status == 1 and live.errors(err) ==
+    tap.ok(status == 1 and live.errors(err, ()) ==
            "stacktop: /nowhere/x.svg: No such file or directory\n",
            "a file that cannot be created is reported before sampling", err.strip())
 
@@ -168,7 +168,7 @@ def check_session(tap):
             path = os.path.join(folder, FILES[name])
             _, err, status = live.stacktop("-b", "-r", session, "-o", path)
             found[name] = load(path, name)
-            tap.ok(status == 0 and not live.errors(err), f"a session becomes {name}", err)
+            tap.ok(status == 0 and not live.errors(err, ()), f"a session becomes {name}", err)
         for name, stacks, want in formats.agree(found):
             sums = formats.per_function(stacks)
             tap.ok(stacks == want and sums == formats.per_function(want) and len(sums) > 20 and
@@ -195,7 +195,7 @@ def check_waits(tap):
             _, err, status = live.stacktop("-b", "-e", "off-cpu", "-o", path, "--", "sleep", "1")
             stacks = waits_of(name, load(path, name))
             asleep = sum(us for stack, us in stacks.items() if stack and stack[-1][0] == "[sleep]")
-            tap.ok(status == 0 and not live.errors(err) and 950000 < asleep < 1300000,
+            tap.ok(status == 0 and not live.errors(err, ("sleep",)) and 950000 < asleep < 1300000,
                    f"{name} has the second of sleep", f"{asleep} us {err}")
         for name, below in (("svg", False), ("flame", True)):
             path = os.path.join(folder, FILES[name])

@@ -353,7 +353,7 @@ def sample(cases, bottom):
                     if running:  # stacktop warns when the last process of -p has ended
                         stop(case)
         status = top.stop()
-        return top.errors() + ("" if status in (0, 130) else f"status {status}")
+        return top.errors([int(case.pids) for case in cases if case.pids]) + ("" if status in (0, 130) else f"status {status}")
 
 
 def number(lines, condition):
@@ -506,7 +506,7 @@ def main():
             for case in cases:
                 start(case, scratch)
             for case in cases:
-                case.pids = read_line(case.process, 20)
+                case.pids = read_line(case.process, 60)
                 tap.ok(case.pids, f"{case.name}: runs")
             live.wait_busy([case.pids for case in cases if case.pids and case.nice])
             trouble = sample(cases, bottom)

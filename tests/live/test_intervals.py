@@ -44,9 +44,9 @@ def main():
     tap = live.Tap()
     live.need_root(tap)
     large = LARGE if shutil.which(LARGE[0]) else [DEEP]
-    with live.Load([DEEP]), live.Load(large), live.Load(large):
+    with live.Load([DEEP]) as deep, live.Load(large) as one, live.Load(large) as two:
         out, err, status = live.stacktop("-b", "-d", "0.3", "-n", "4", "--format", "json")
-    tap.ok(status == 0 and not live.errors(err), "a run of four reports", err)
+    tap.ok(status == 0 and not live.errors(err, (deep.pid, one.pid, two.pid)), "a run of four reports", err)
     check(tap, [json.loads(line) for line in out.splitlines()])
     out, err, status = live.stacktop("-b", "-n", "1", "-d", "0.2", "-p", "1")
     tap.ok(status == 0 and "1 process chosen," in out and " 0 user stacks" not in out,

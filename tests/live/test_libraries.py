@@ -75,7 +75,7 @@ def check(tap, pid):
         reached = top.until(good, PATIENCE)
         first = len(top.slices)
         top.until(lambda slices: sum(n for _, n in calls(slices[first:], pid)) >= ENOUGH, PATIENCE)
-        status, errors = top.stop(), top.errors()
+        status, errors = top.stop(), top.errors((pid,))
         seen = calls(top.slices[first:], pid)
         every = calls(top.slices, pid)
     total = sum(count for _, count in seen)

@@ -98,7 +98,7 @@ def observe(tap, name, options, seconds, pids=(), state=None, hertz=HERTZ):
         parts = top.slices
     # The test ends a command.
     tap.ok(status in (0, 130, 143) and last - inner >= 2, f"{name}: profiled",
-           f"{len(parts)} slices, exit {status}; {top.errors()[-100:]}")
+           f"{len(parts)} slices, exit {status}; {top.errors(pids)[-100:]}")
     lost = sum(part.lost for part in parts)
     taken = sum(part.taken for part in parts)
     filtered, shown = (sum(getattr(part, word) for part in parts) for word in ("filtered", "samples"))

@@ -124,7 +124,7 @@ def watch(data):
         top.more(SECONDS, 120)
         status = top.stop()
         trace.end()
-        trouble = top.errors()
+        trouble = top.errors(())
     reports = [part.json for part in top.slices][first:][:SECONDS]
     began = [calendar.timegm(time.strptime(report["time"][:19], "%Y-%m-%dT%H:%M:%S")) +
              float("0" + report["time"][19:-1]) - offset for report in reports]

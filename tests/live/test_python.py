@@ -393,7 +393,7 @@ def sample(chosen):
                 break
             time.sleep(0.2)
         status = top.stop()
-        return top.errors() + ("" if status in (0, 130) else f"status {status}")
+        return top.errors([pid for case in chosen for pid in case.pids]) + ("" if status in (0, 130) else f"status {status}")
 
 
 def judge(tap, case):

@@ -66,7 +66,7 @@ def samples(stream):
 
 
 def said(stream):
-    return stream.errors().replace("\n", " ")
+    return stream.errors(()).replace("\n", " ")
 
 
 def wait_busy(process):
@@ -91,7 +91,7 @@ def test_reuse(tap, first, second, stopped):
         wait_busy(two)
         if stopped:
             stream.process.send_signal(signal.SIGCONT)
-        live.wait_for(lambda: "used by another process" in stream.errors(), PATIENCE)
+        live.wait_for(lambda: "used by another process" in stream.errors(()), PATIENCE)
         begun = len(stream.slices)
         stream.until(lambda slices: len(slices) > begun + 3, PATIENCE)
         wait_busy(two)
@@ -117,7 +117,7 @@ def test_ends(tap, first):
         tap.ok("has ended" not in said(stream), "the end of one of 2 has no message", said(stream))
         end(ones[1])
         told = live.wait_for(lambda: re.search(r"process \d+ has ended, and so have all that -p names",
-                                               stream.errors()), PATIENCE)
+                                               stream.errors(())), PATIENCE)
         tap.ok(bool(told), "the end of both is reported", said(stream))
         tap.ok(stream.process.poll() is None and stream.stop() == 0, "it goes on until it is stopped")
 

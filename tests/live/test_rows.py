@@ -139,7 +139,7 @@ def watch(tap, what, folder, seconds, turn):
         pid = turn()
         status = stream.stop()
         slices = stream.slices
-        tap.note(stream.errors())
+        tap.note(stream.errors((pid,)))
     if not seen:
         tap.skip(what, "too few samples")
         return None

@@ -36,7 +36,7 @@ def shot(path, *options):
 def check(tap, pid, folder):
     drawing = os.path.join(folder, "a.svg")
     _, err, status = shot(drawing, "--size", "120x40", "-d", "0.5", "-p", str(pid))
-    tap.ok(status == 0 and not live.errors(err), "a drawing is written", err)
+    tap.ok(status == 0 and not live.errors(err, (pid,)), "a drawing is written", err)
     root = ElementTree.parse(drawing).getroot()
     text = " ".join("".join(node.itertext()) for node in root.iter()).replace("\u00a0", " ")
     tap.ok(root.get("width") == "960" and root.get("height") == "680", "it has the requested size")

@@ -163,7 +163,7 @@ def profile(*command, comm=None, timeout=100):
         top.until(lambda _: False, timeout)
         if not top.slices:  # the status is the command's
             raise RuntimeError(f"{' '.join(command)[:200]}: {top.process.poll()} "
-                               f"{top.errors()[-200:]}")
+                               f"{top.errors((comm,))[-200:]}")
         return Stacks(top.slices, comm)
 
 
@@ -532,7 +532,7 @@ def changing(tap, folder):
         status = top.stop()
         tap.ok(status in (0, 130) and len(top.slices) >= 10 and writes >= 500,
                "a file that changes while it is read",
-               f"{writes} writes, {len(top.slices)} slices, exit {status} {top.errors()[-100:]}")
+               f"{writes} writes, {len(top.slices)} slices, exit {status} {top.errors(())[-100:]}")
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -548,6 +548,7 @@ def thousands(tap, folder):
         check_new(tap, lambda: profile(pong, "1000", comm="pong"), "pong",
                   f"beside {started} processes", 500)
         out, err, _ = live.stacktop("-b", "-d", "1", "-n", "1")
+        err = live.errors(err, ("ping", "pong"))
         tap.ok(started == count and "samples" in out and "no room" not in err and
                "too many" not in err, f"room for {started} processes", err.strip()[-100:])
 
