@@ -329,23 +329,28 @@ static int check_frames(struct checker *c, uint64_t first, unsigned int *records
 	return err;
 }
 
-/* The records of calls, 3.11 and 3.12: each has its current frame, the last one none. */
+/*
+ * The records of calls, 3.11 and 3.12: each has its current frame. The thread's own one, the last,
+ * has none, nor has the one before it in a greenlet. *count: those with a frame.
+ */
 static int check_cframes(struct checker *c, uint64_t cframe, uint64_t *first, unsigned int *count)
 {
+	bool outermost = false;
 	uint64_t frame;
 
 	*first = *count = 0;
 	if (!cframe)
 		return refuse(c, "a thread has no record of calls");
-	while (cframe && *count < FRAMES_MAX) {
+	for (unsigned int n = 0; cframe && n < FRAMES_MAX; n++) {
 		if (read_word(c, cframe + c->l->tstate_frame, &frame) ||
 		    read_word(c, cframe + c->l->cframe_previous, &cframe))
 			return refuse(c, "a record of a call cannot be read");
-		if (!*count)
+		if (!n)
 			*first = frame;
-		if (frame & 7 || (!frame && cframe && *count))
+		if (frame & 7 || (frame && !cframe) || (outermost && (frame || cframe)))
 			return refuse(c, "a record of a call has no frame");
-		++*count;
+		outermost = n && !frame;
+		*count += frame != 0;
 		c->looked++;
 	}
 	return 0;
@@ -408,8 +413,7 @@ static int check_thread(struct checker *c, uint64_t addr, uint64_t interp, uint6
 		err = check_cframes(c, word_at(tstate, c->l->tstate_cframe), &frame, &cframes);
 	if (!err)
 		err = check_frames(c, frame, &records);
-	if (!err && cframes && cframes < FRAMES_MAX && records != UNCOUNTED &&
-	    records + 1 != cframes)
+	if (!err && cframes && cframes < FRAMES_MAX && records != UNCOUNTED && records != cframes)
 		return refuse(c, "there are more records of calls than calls, or fewer");
 	return err;
 }

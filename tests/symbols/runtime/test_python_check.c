@@ -405,6 +405,28 @@ static void check_rows(struct subject *s, const struct found *at)
 		check_row(s, at->thread + l->tstate_cframe, at->cframe, 24, l->cframe_previous, -1);
 }
 
+/* The outermost record of a greenlet has no frame; behind it is the thread's own. */
+static void check_greenlet(struct subject *s, const struct found *at)
+{
+	const struct python_layout *l = &s->layout;
+	uint64_t record = at->cframe, own = word_of(s, record + l->cframe_previous), next;
+	struct fake *f = fake_new(s);
+
+	for (; (next = word_of(s, own + l->cframe_previous)); own = next)
+		record = own;
+	lie(f, record + l->cframe_previous, FAKE);
+	memcpy(f->page + l->cframe_previous, &own, sizeof(own));
+	assert_int_equal(check_fake(f), 0);
+	/* one that has a frame, and no call */
+	memcpy(f->page + l->tstate_frame, &at->frame, sizeof(at->frame));
+	assert_int_equal(check_fake(f), -EINVAL);
+	/* several without a frame */
+	memset(f->page, 0, sizeof(f->page));
+	f->next = (int32_t)l->cframe_previous;
+	assert_int_equal(check_fake(f), -EINVAL);
+	free(f);
+}
+
 static void check_random(struct subject *s)
 {
 	for (unsigned int seed = 1; seed <= 500; seed++) {
@@ -447,6 +469,8 @@ static unsigned int look_at_lies(const char *path)
 	check_random(&s);
 	check_rings(&s, &at);
 	check_rows(&s, &at);
+	if (at.cframe)
+		check_greenlet(&s, &at);
 	check_words(&s, &at);
 	subject_end(&s);
 	return 1;
