@@ -67,6 +67,7 @@ test    ghc                                ghc                 ghc              
 test    ?node                              nodejs              nodejs                 nodejs       nodejs                nodejs
 test    luajit                             luajit              luajit                 luajit       luajit                luajit
 test    python-grpc                        python3-grpcio      python3-grpcio         python-grpcio python311-grpcio    py3-grpcio
+test    python-greenlet                    python3-greenlet    python3-greenlet       python-greenlet python311-greenlet  py3-greenlet
 test    python-protobuf                    python3-protobuf    python3-protobuf       python-protobuf python311-protobuf py3-protobuf
 test    protoc                             protobuf-compiler   protobuf-compiler      protobuf     protobuf-devel        protoc
 test    curl                               curl                curl                   curl         curl                  curl
@@ -162,6 +163,7 @@ present() { # probe
     boost-context) [ -e /usr/include/boost/context/detail/fcontext.hpp ] ;;
     # Tests use the system's Python where another one is in front of it.
     python-grpc) /usr/bin/python3 -c 'import grpc' >/dev/null 2>&1 ;;
+    python-greenlet) /usr/bin/python3 -c 'import greenlet' >/dev/null 2>&1 ;;
     python-protobuf) /usr/bin/python3 -c 'import google.protobuf' >/dev/null 2>&1 ;;
     nginx) command -v nginx >/dev/null 2>&1 || [ -x /usr/sbin/nginx ] ;;
     # Some distributions package perl's modules apart from the interpreter.

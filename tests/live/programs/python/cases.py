@@ -182,10 +182,10 @@ def coroutines():
     asyncio.run(both())
 
 
-def in_greenlet():
+def in_greenlet(other):
     while True:
         spin(3000)
-        need("greenlet").getcurrent().parent.switch()
+        other.switch()
 
 
 def greenlets():
@@ -193,7 +193,7 @@ def greenlets():
     started()
     other = greenlet.greenlet(in_greenlet)
     while True:
-        other.switch()
+        other.switch(greenlet.getcurrent())
 
 
 SUB = """
