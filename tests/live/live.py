@@ -66,18 +66,18 @@ class Load:
         self.process = None
 
     def __enter__(self):
-        options = {"stdout": subprocess.DEVNULL, **self.options}
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL,
-                                        start_new_session=True, **options)
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **self.options}
+        self.process = subprocess.Popen(self.command, start_new_session=True, **options)
         weigh(self.process.pid, 5)
         return self.process
 
-    def __exit__(self, *_):
-        try:
+    def end(self):
+        if self.process.returncode is None:
             os.killpg(self.process.pid, 9)
-        except ProcessLookupError:
-            pass
-        self.process.wait()
+            self.process.wait()
+
+    def __exit__(self, *_):
+        self.end()
 
 
 def stacktop(*options, timeout=60):

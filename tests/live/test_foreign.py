@@ -3,11 +3,11 @@
 # time limit: 400 s
 """Walks programs of other libcs, linkers, compilers and languages (programs/foreign/build.mk) with
 known call chains: every sample's user stack must be the chain, from the first frame of the thread to
-the leaf, with nothing left out and nothing made up. All programs run at once, until there are enough
-samples of each. They spin before sampling begins, so no stack of a program's start is excused. Where
+the leaf, with nothing left out and nothing made up. All programs run at once, each until there are
+enough samples of it. They spin before sampling begins, so no stack of a program's start is excused. Where
 code without CFI and frame pointers hides the rest, the walk must end there with its reason. What else
-is allowed stands at the case. Until the tables of all programs are there a walk may lack one; stacks
-that do not end with a reason count even then.
+is allowed stands at the case. Until the first refresh in which all stacks of a program are right, tables
+and names may be missing; stacks that have all names and do not end with a reason count even then.
 
 Covers: unwind/step.h bpf/prog/walker.bpf.h"""
 
@@ -26,7 +26,8 @@ import watch  # noqa: E402
 
 RIGHT = 0.995
 ENOUGH = 200      # samples per program
-BUSY = 0.1        # seconds of CPU time, after which it spins
+FEW = 10          # samples of a refresh that tell whether its code is known
+BUSY = 0.05       # seconds of CPU time, after which it spins
 EXCUSED = 0.05    # of a program's samples at most may be what `excused` names
 PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "foreign")
@@ -126,11 +127,16 @@ class Case:
         self.rename = rename or (lambda frame: frame)
         self.says = says    # prints a line when it is about to spin
         self.process = None
+        self.known = False
         self.stacks = collections.Counter()
 
-    def add(self, stack, samples):
-        if not self.others.fullmatch(stack):
-            self.stacks[stack] += samples
+    def add(self, found):
+        """found: its stacks of a refresh."""
+        own = {stack: samples for stack, samples in found.items() if not self.others.fullmatch(stack)}
+        for stack, samples in own.items():
+            if self.known or not (stack.startswith("[") or "+0x" in stack):
+                self.stacks[stack] += samples
+        self.known = self.known or sum(own.values()) >= FEW and all(map(self.chain.fullmatch, own))
 
     def verdict(self, stacks):
         """(right or not, detail, wrong stacks)"""
@@ -285,41 +291,45 @@ def cases():
 
 
 class Running:
-    """All programs at once, until the block is left."""
+    """All programs, until the block is left."""
 
     def __init__(self, group):
         self.group = group
         self.cases = {}     # by pid
 
     def __enter__(self):
-        for case in self.group:
-            process = subprocess.Popen(case.command, env=case.env, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE if case.says else subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL, start_new_session=True)
-            case.process = process
-            self.cases[process.pid] = case
         return self
 
-    def until_spinning(self):
-        for case in self.group:
-            if case.says:
-                case.process.stdout.readline()
-        return watch.until_busy(list(self.cases), BUSY)
+    def start(self):
+        """Starts a few at a time and halts them when they spin; False if one has ended."""
+        for first in range(0, len(self.group), 4):
+            for case in self.group[first:first + 4]:
+                case.process = subprocess.Popen(
+                    case.command, env=case.env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE if case.says else subprocess.DEVNULL, start_new_session=True)
+                self.cases[case.process.pid] = case
+                if case.says:
+                    case.process.stdout.readline()
+            if not watch.until_busy(list(self.cases)[first:], BUSY, halt=True):
+                return False
+        return True
+
+    @staticmethod
+    def end(case):
+        if case.process and case.process.returncode is None:
+            os.killpg(case.process.pid, signal.SIGKILL)
+            case.process.wait()
 
     def __exit__(self, *_):
         for case in self.group:
-            try:
-                os.killpg(case.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            case.process.wait()
+            self.end(case)
 
 
 def is_for_kernel(case):
     """Whether the kernel runs 32-bit programs: some kernels do not, those of the guests do."""
     try:
-        with Running([case]):
-            return True
+        with Running([case]) as running:
+            return running.start()
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
@@ -331,27 +341,35 @@ def enough(case):
 
 
 def run(group):
-    """Samples the group. Returns None, or why that failed. A program with enough samples runs on, as
-    load for the others."""
+    """Samples the group. Returns None, or why that failed."""
     with Running(group) as running:
-        if not running.until_spinning():
-            return f"ended: {[case.name for case in group if case.process.poll() is not None]}"
-        waiting = list(group)
+        if not running.start():
+            return f"ended: {[case.name for case in running.cases.values() if case.process.poll() is not None]}"
+        waiting, ended = list(group), []
 
-        def add(part, early=False):
+        def add(part):
+            found = collections.defaultdict(collections.Counter)
             for pid, user, _, samples in part.stacks():
-                case = running.cases.get(pid)
-                if case and user and not (early and user[0].startswith("[")):
-                    case.add(";".join(map(case.rename, user)), samples)
-            waiting[:] = [case for case in waiting if not enough(case)]
+                if user and running.cases.get(pid) in waiting:
+                    case = running.cases[pid]
+                    found[case][";".join(map(case.rename, user))] += samples
+            for case, stacks in found.items():
+                case.add(stacks)
+            for case in [case for case in waiting if enough(case)]:
+                waiting.remove(case)
+                if case.process.poll() is not None:
+                    ended.append(case.name)
+                elif waiting:    # stacktop warns when the last process of -p has ended
+                    running.end(case)
             return not waiting
 
         pids = ",".join(str(pid) for pid in running.cases)
-        with watch.Watch("-d", "1", "-F", live.hertz(1999), "--no-inline", "-p", pids, first=True) as top:
-            for part in top.until_tables():
-                add(part, early=True)
+        with watch.Watch("-d", "0.25", "-F", live.hertz(3999), "--no-inline", "-p", pids, first=True) as top:
+            for _ in range(2):
+                top.next()
+            watch.resume(running.cases)
             top.until(add)
-        ended = [case.name for case in group if case.process.poll() is not None]
+        ended += [case.name for case in waiting if case.process.poll() is not None]
     return f"exit status {top.status} {top.said().strip()} ended: {ended}" if top.status or ended \
         else None
 

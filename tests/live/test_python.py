@@ -29,6 +29,7 @@ import pwd
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,7 +47,7 @@ FULL = os.environ.get("SIZE") == "full"
 ENOUGH = 2000 if FULL else 300      # samples of a case
 ENOUGH_FLIP = 50000 if FULL else 2000
 PATIENCE = 240                      # seconds for the cases of an interpreter, on a busy machine
-HERTZ = 1999
+HERTZ = 4999
 OLDEST, NEWEST = (3, 8), (3, 15)
 # Of interpreters but the first, unless SIZE=full.
 FEW = ("flip", "released", "shares", "interpreters", "recycled", "names", "lines")
@@ -173,7 +174,7 @@ class Case:
         self.chains = [re.compile(chain) for chain in chains]
         self.among = [(re.compile(chain), least) for chain, least in among]
         self.bare = bare
-        self.python = self.process = None
+        self.python = self.load = self.process = None
         self.pids, self.samples, self.lines = [], [], {}
         self.known = False
 
@@ -372,33 +373,50 @@ def read_pids(process, seconds=60):
     return [int(word) for word in line.split()]
 
 
-def start(running, python, case, before=()):
+def start(running, python, case, waits=True):
+    """waits: it runs its construct when begin() says so."""
     program = [FLIP] if case.name == "flip" else [CASES, case.name]
     case.python, case.title = python, f"{python.name}: {case.name}"
-    case.process = running.enter_context(live.Load(
-        [*before, python.command, *program], env=python.env,
-        stdout=subprocess.PIPE if case.name != "flip" else subprocess.DEVNULL))
+    case.load = live.Load([python.command, *program], env=python.env,
+                          stdin=subprocess.PIPE if waits else subprocess.DEVNULL,
+                          stdout=subprocess.PIPE if case.name != "flip" else subprocess.DEVNULL)
+    case.process = running.enter_context(case.load)
     case.pids = [case.process.pid] if case.name == "flip" else read_pids(case.process)
     return bool(case.pids)
 
 
+def begin(case):
+    if case.process.stdin:
+        case.process.stdin.close()
+
+
 def sample(chosen):
-    """Samples all cases at the same time until each has enough."""
-    began = time.monotonic()
-    options = ["-d", "0.5", "-F", live.hertz(HERTZ), "--no-inline", "-p",
-               ",".join(str(pid) for case in chosen for pid in case.pids)]
-    with live.Stream(*options) as top:
-        while time.monotonic() < began + PATIENCE and top.process.poll() is None:
-            parts = top.poll()
-            for part in parts:
+    """Samples all cases at the same time, each until it has enough. Those that wait begin when stacktop
+    has had time to read their interpreters."""
+    pids = [pid for case in chosen for pid in case.pids]
+    running = list(chosen)
+    with live.Stream("-d", "0.25", "-F", live.hertz(HERTZ), "--no-inline", "-p",
+                     ",".join(map(str, pids))) as top:
+        live.weigh(top.pid, -10)
+        top.until(lambda slices: len(slices) > 2)
+        for case in chosen:
+            begin(case)
+        live.wait_busy(pids, 0.02, 60)
+        began, at = time.monotonic(), top.next()
+        while running and time.monotonic() < began + PATIENCE and top.process.poll() is None:
+            time.sleep(0.1)
+            top.poll()
+            for part in top.slices[at:]:
                 found = samples_of(part)
-                for case in chosen:
+                for case in running:
                     case.take(part, found, time.monotonic() > began + PATIENCE / 3)
-            if parts and all(case.enough() for case in chosen):
-                break
-            time.sleep(0.2)
+            at = max(at, len(top.slices))
+            for case in [case for case in running if case.enough()]:
+                running.remove(case)
+                if running:  # stacktop warns when the last process of -p has ended
+                    case.load.end()
         status = top.stop()
-        return top.errors([pid for case in chosen for pid in case.pids]) + ("" if status in (0, 130) else f"status {status}")
+        return top.errors(pids) + ("" if status in (0, 130) else f"status {status}")
 
 
 def judge(tap, case):
@@ -431,21 +449,25 @@ def judge(tap, case):
         case.judge(tap, case)
 
 
-def run(tap, python, only=None):
+def start_all(tap, running, python, only=None, waits=True):
+    """The cases that this interpreter can run."""
+    for case in cases(python):
+        if only and case.name not in only:
+            continue
+        if start(running, python, case, waits):
+            yield case
+        elif case.process.wait() == ABSENT:
+            tap.skip(case.title, "this interpreter lacks it")
+        else:
+            tap.ok(False, f"{case.title}: runs", f"status {case.process.returncode}")
+
+
+def run(tap, groups):
+    """groups: each takes the TAP object and an ExitStack, and gives the cases that it has started."""
     with contextlib.ExitStack() as running:
-        chosen = []
-        for case in cases(python):
-            if only and case.name not in only:
-                continue
-            if start(running, python, case):
-                chosen.append(case)
-            elif case.process.wait() == ABSENT:
-                tap.skip(case.title, "this interpreter lacks it")
-            else:
-                tap.ok(False, f"{case.title}: runs", f"status {case.process.returncode}")
-        live.wait_busy([pid for case in chosen for pid in case.pids], 0.05, 60)
+        chosen = [case for group in groups for case in group(tap, running)]
         trouble = sample(chosen) if chosen else ""
-    tap.ok(not trouble, f"{python.name}: stacktop reports no problem", trouble)
+    tap.ok(not trouble, "stacktop reports no problem", trouble)
     for case in chosen:
         judge(tap, case)
 
@@ -461,12 +483,12 @@ def stripped_copy(python, folder):
     return Python(python.name + " stripped", python.command, {"LD_LIBRARY_PATH": folder})
 
 
-def run_stripped(tap, python):
-    with tempfile.TemporaryDirectory() as folder:
-        stripped = stripped_copy(python, folder)
-        if stripped:
-            stripped.stripped = True
-            run(tap, stripped, ["flip", "released", "shares"])
+def start_stripped(tap, running, python):
+    """These do not wait: their interpreter's file, which no other process has, is read while they run."""
+    stripped = stripped_copy(python, running.enter_context(tempfile.TemporaryDirectory()))
+    if stripped:
+        stripped.stripped = True
+        yield from start_all(tap, running, stripped, ["flip", "released", "shares"], waits=False)
 
 
 def children_of(pid):
@@ -490,31 +512,25 @@ def jail(python, folder):
     return real
 
 
-def run_inside(tap, python):
+def start_inside(tap, running, python):
     """In a PID namespace, and in another root, where the interpreter's file is another one."""
     inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    with contextlib.ExitStack() as running:
-        if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
-            tap.skip(f"{python.name}: in a PID namespace", "none can be made")
-            return
-        folder = running.enter_context(tempfile.TemporaryDirectory())
-        real = jail(python, folder)
-        chosen = []
-        for name, command in (("in a PID namespace", [*inside, python.command, CASES, "plain"]),
-                              ("in another root", ["chroot", folder, real, "-S", "/cases.py", "plain"])):
-            case = Case("plain", f"{MODULE};plain;spin_for_ever(?:;spin)?")
-            case.python, case.title = python, f"{python.name}, {name}"
-            case.process = running.enter_context(live.Load(command, env=python.env,
-                                                           stdout=subprocess.PIPE))
-            if not read_pids(case.process):
-                tap.ok(False, f"{case.title}: runs")
-                continue
-            case.pids = children_of(case.process.pid) if "namespace" in name else [case.process.pid]
-            chosen.append(case)
-        trouble = sample(chosen)
-    tap.ok(not trouble, f"{python.name}, inside: stacktop reports no problem", trouble)
-    for case in chosen:
-        judge(tap, case)
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        tap.skip(f"{python.name}: in a PID namespace", "none can be made")
+        return
+    folder = running.enter_context(tempfile.TemporaryDirectory())
+    real = jail(python, folder)
+    for name, command in (("in a PID namespace", [*inside, python.command, CASES, "plain"]),
+                          ("in another root", ["chroot", folder, real, "-S", "/cases.py", "plain"])):
+        case = Case("plain", f"{MODULE};plain;spin_for_ever(?:;spin)?")
+        case.python, case.title = python, f"{python.name}, {name}"
+        case.load = live.Load(command, env=python.env, stdout=subprocess.PIPE)
+        case.process = running.enter_context(case.load)
+        if not read_pids(case.process):
+            tap.ok(False, f"{case.title}: runs")
+            continue
+        case.pids = children_of(case.process.pid) if "namespace" in name else [case.process.pid]
+        yield case
 
 
 def run_brief(tap, python):
@@ -527,7 +543,7 @@ def run_brief(tap, python):
         home = dict(python.env, PYTHONHOME=subprocess.run(
             [python.command, "-c", "import sys; print(sys.base_prefix)"], capture_output=True, text=True,
             check=False, env=python.env).stdout.strip())
-        with live.Stream("-d", "2", "-F", live.hertz(HERTZ), "--no-inline", "--comm",
+        with live.Stream("-d", "1", "-F", live.hertz(HERTZ), "--no-inline", "--comm",
                          "^brief$") as top:
             keeper = running.enter_context(live.Load([name, CASES, "plain"], env=home,
                                                      stdout=subprocess.PIPE))
@@ -537,6 +553,7 @@ def run_brief(tap, python):
                 return any(each.chain for part in slices for each in samples_of(part)[keeper.pid])
 
             known = top.until(knows)
+            keeper.send_signal(signal.SIGSTOP)
             found = collections.Counter()
             end = time.monotonic() + PATIENCE / 2
             while known and found["right"] < 20 and time.monotonic() < end:
@@ -559,25 +576,26 @@ def main():
     tap = live.Tap()
     live.need_root(tap)
     words = [word.partition(":")[::2] for word in sys.argv[1:]]
+    groups, brief = [], []
     for python in pythons():
         first = python.command == "/usr/bin/python3"
+        mine = [case for word, case in words if word in python.name]
         # 3.9 and 3.10 are walked as 3.8 is.
         if not words and (first or FULL or python.version[:2] in ((3, 8), (3, 12), (3, 13))):
-            run(tap, python, None if first or FULL else FEW)
-            if first or FULL:
-                run_brief(tap, python)
-                run_inside(tap, python)
-            if FULL or python.version[:2] in ((3, 8), (3, 12)):
-                run_stripped(tap, python)
-        mine = [case for word, case in words if word in python.name]
-        if "brief" in mine:
-            run_brief(tap, python)
-        elif "inside" in mine:
-            run_inside(tap, python)
-        elif "stripped" in mine:
-            run_stripped(tap, python)
-        elif mine:
-            run(tap, python, [case for case in mine if case])
+            groups.append(functools.partial(start_all, python=python, only=None if first or FULL else FEW))
+        elif mine and not {"brief", "inside", "stripped"} & set(mine):
+            groups.append(functools.partial(start_all, python=python, only=[case for case in mine if case]))
+        if "inside" in mine or not words and (first or FULL):
+            groups.append(functools.partial(start_inside, python=python))
+        if "stripped" in mine or not words and (FULL or python.version[:2] in ((3, 8), (3, 12))):
+            groups.append(functools.partial(start_stripped, python=python))
+        if "brief" in mine or not words and (first or FULL):
+            brief.append(python)
+    # With many more samples, all at once would take too much memory.
+    for some in [[group] for group in groups] if FULL else [groups] if groups else []:
+        run(tap, some)
+    for python in brief:
+        run_brief(tap, python)
     tap.done()
 
 

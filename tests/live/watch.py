@@ -162,14 +162,24 @@ def spent(pid):
         return None
 
 
-def until_busy(pids, seconds, patience=PATIENCE):
-    """Waits until each process has used this much CPU time; False if one has ended or never does."""
+def until_busy(pids, seconds, patience=PATIENCE, halt=False):
+    """Waits until each process has used this much CPU time; False if one has ended or never does. halt:
+    stops each then, until resume(): it need not run while others start and stacktop reads tables."""
     end = time.monotonic() + patience
     waiting = list(pids)
     while waiting and time.monotonic() < end:
         now = [(pid, spent(pid)) for pid in waiting]
         if any(had is None for _, had in now):
             return False
-        waiting = [pid for pid, had in now if had < seconds]
-        time.sleep(0.05 if waiting else 0)
+        for pid, had in now:
+            if had >= seconds:
+                waiting.remove(pid)
+                if halt:
+                    os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.02 if waiting else 0)
     return not waiting
+
+
+def resume(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """cases.py CASE: runs one construct for ever; test_python.py has the table of the cases. Ends with
-status 77 if this interpreter lacks what the case needs. PIDs of its processes are printed first."""
+status 77 if this interpreter lacks what the case needs. PIDs of its processes are printed first; it begins
+when its standard input ends."""
 
 import os
 import sys
@@ -17,6 +18,7 @@ def spin(n):
 
 def started(*pids):
     print(os.getpid(), *pids, flush=True)
+    os.read(0, 1)
 
 
 def need(name):
@@ -47,8 +49,8 @@ def unlocked(hashlib, zlib):
 
 def released():
     hashlib, zlib, threading = need("hashlib"), need("zlib"), need("threading")
-    threading.Thread(target=unlocked, args=(hashlib, zlib), daemon=True).start()
     started()
+    threading.Thread(target=unlocked, args=(hashlib, zlib), daemon=True).start()
     unlocked(hashlib, zlib)
 
 
@@ -75,9 +77,9 @@ def taking_turns():
 def turns():
     """Threads that hold the GIL in turn."""
     threading = need("threading")
+    started()
     for _ in range(3):
         threading.Thread(target=taking_turns, daemon=True).start()
-    started()
     taking_turns()
 
 

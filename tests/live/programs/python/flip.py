@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls through C functions and back, each of a few microseconds: only the chains of test_python.py
-are possible. Needs builtins and the C modules of the interpreter only."""
+are possible. Needs builtins and the C modules of the interpreter only. Begins when its standard input
+ends."""
+
+from posix import read
 
 try:
     from _functools import reduce
@@ -83,4 +86,5 @@ def loop():
         sorted((2, 1), key=d_key)
 
 
+read(0, 1)
 loop()
