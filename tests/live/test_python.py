@@ -397,7 +397,7 @@ def sample(chosen):
     running = list(chosen)
     with live.Stream("-d", "0.25", "-F", live.hertz(HERTZ), "--no-inline", "-p",
                      ",".join(map(str, pids))) as top:
-        live.weigh(top.pid, -10)
+        live.weigh(top.pid, -20)
         top.until(lambda slices: len(slices) > 2)
         for case in chosen:
             begin(case)
