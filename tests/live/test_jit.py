@@ -34,11 +34,12 @@ V8_NAME = re.compile(r"JS:[~^+*]?'?(\S+) /.*jitnames\.js:\d+:\d+$")  # as the ma
 
 
 ENOUGH = 300        # samples per process
-BUSY = 0.3          # seconds of CPU time, until its code is compiled
-HERTZ = live.hertz(999)
+BUSY = 0.1          # seconds of CPU time, until it spins
+COMPILED = 1.0      # ... until V8 has compiled its code
+HERTZ = live.hertz(1999)
 LONG = "600"        # seconds until it ends by itself
 LATE = 4            # seconds from the end of processes to that of their refresh; of any, 3 are kept
-RENEWED = 2         # names one after the other at one address, three seconds of CPU time each
+RENEWED = 2         # names one after the other at one address, 1.5 seconds of CPU time each
 
 
 def leaves(stacks):
@@ -72,26 +73,35 @@ def is_named(stack):
 
 class Subject:
     """A process that runs with the others, and the test of its stacks: judge(tap, stacks). Names are read
-    beside the sampling: with `named`, refreshes count from the first that has the names."""
+    beside the sampling: refreshes count from the first whose stacks are `known`."""
 
-    def __init__(self, pid, judge, named=False):
-        self.pid, self.judge, self.waits = pid, judge, named
+    def __init__(self, pid, judge, known=None, busy=BUSY):
+        self.pid, self.judge, self.known, self.busy = pid, judge, known, busy
         self.stacks = collections.Counter()
         self.slices = []    # leaves of each refresh
+        self.ended = False
+
+    def end(self):
+        os.kill(self.pid, signal.SIGKILL)
+        self.ended = True
 
     def add(self, part):
         mine = collections.Counter()
         for pid, user, _, count in part.stacks():
             if pid == self.pid and user:
                 mine[user] += count
-        if self.waits and (not any(OUTER in stack for stack in mine) or "[jit]" in leaves(mine)):
+        if self.known and not self.known(mine):
             return
-        self.waits = False
+        self.known = None
         self.stacks += mine
         self.slices.append(leaves(mine))
 
     def enough(self):
         return sum(self.stacks.values()) >= ENOUGH
+
+
+def are_named(stacks):
+    return any(OUTER in stack for stack in stacks) and "[jit]" not in leaves(stacks)
 
 
 def unlink_map(pid):
@@ -126,8 +136,8 @@ class Stage:
         self.running.callback(unlink_map, process.pid)
         return process
 
-    def add(self, pid, judge, named=False):
-        subject = Subject(pid, judge, named)
+    def add(self, pid, judge, **how):
+        subject = Subject(pid, judge, **how)
         self.subjects.append(subject)
         return subject
 
@@ -146,7 +156,7 @@ def add_own_names(stage):
         return check
 
     for way in ("map", "dump"):
-        stage.add(stage.start([JITNAMES, way, LONG], cwd=stage.folder()).pid, judge(way), named=True)
+        stage.add(stage.start([JITNAMES, way, LONG], cwd=stage.folder()).pid, judge(way), known=are_named)
 
 
 def check_renewed(tap, subject):
@@ -202,7 +212,7 @@ def add_memory(stage):
         command = ["unshare", "--ipc"] if memory == "sysv" else []
         pid = stage.start([*command, JITNAMES, way, LONG], cwd=stage.folder(),
                           env={**os.environ, "MEMORY": memory}).pid
-        stage.add(pid, judge(memory, way), named=way != "none")
+        stage.add(pid, judge(memory, way), known=are_named if way != "none" else None)
 
 
 def add_namespaces(stage, way):
@@ -233,7 +243,7 @@ def add_namespaces(stage, way):
         good = share(subject.stacks, lambda s: is_named(s) or (s[-1:] == (OUTER,)))
         tap.ok(good > 0.97, f"own PID and mount namespace, {way}",
                f"{good:.3f} of {sum(subject.stacks.values())}: {subject.stacks.most_common(2)}")
-    stage.add(pid, judge, named=True)
+    stage.add(pid, judge, known=are_named)
     return True
 
 
@@ -258,7 +268,7 @@ def add_node(stage):
         return check
 
     return [stage.add(stage.start(["node", "--allow-natives-syntax", option, SCRIPT],
-                                  cwd=stage.folder()).pid, judge(option))
+                                  cwd=stage.folder()).pid, judge(option), busy=COMPILED)
             for option in ("--perf-basic-prof", "--perf-prof")][0]
 
 
@@ -329,19 +339,25 @@ def add_python(stage):
     return True
 
 
-def sample(stage, at_least=0):
-    """Samples until there is enough of each process, and `at_least` names in turn at one address."""
+def sample(stage, at_least=0, kept=None):
+    """Samples until there is enough of each process, which ends then unless it is `kept`, and `at_least`
+    names in turn at one address of the first."""
     pids = [subject.pid for subject in stage.subjects]
-    watch.until_busy(pids, BUSY)
 
     def enough(part):
         for subject in stage.subjects:
-            subject.add(part)
+            if not subject.ended:
+                subject.add(part)
+                if subject.enough() and subject not in (stage.subjects[0], kept):
+                    subject.end()
         told = {leaf for one in stage.subjects[0].slices for leaf in one if INNER.fullmatch(leaf)}
         return all(subject.enough() for subject in stage.subjects) and len(told) >= at_least
 
     # A file that does not answer in time has no names in that refresh.
     with watch.Watch("-K", "-d", "0.5", "-F", HERTZ, "-p", ",".join(map(str, pids)), first=True) as top:
+        for _ in range(2):
+            top.next()
+        watch.resume(pids)
         top.until_tables()
         top.until(enough)
     return top
@@ -361,10 +377,11 @@ def test_together(tap):
         if not add_python(stage):
             tap.skip("python", "no python3 with -X perf")
         perf = None
+        for busy in (BUSY, COMPILED):
+            watch.until_busy([subject.pid for subject in stage.subjects if subject.busy == busy], busy, halt=True)
         if node and shutil.which("perf"):
-            watch.until_busy([node.pid], BUSY)
             perf = Perf(node.pid, stage.folder())
-        top = sample(stage, at_least=RENEWED)
+        top = sample(stage, at_least=RENEWED, kept=node)
         if perf:
             perf.end()
         tap.ok(top.status == 0 and all(subject.enough() for subject in stage.subjects),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes machine code and tells profilers its names, as a runtime does: main calls OUTER, which
- * calls INNER, which spins. After each three seconds of its own CPU time, INNER is compiled anew
- * in the same place, under the next name, and so on.
+ * calls INNER, which spins. After each 1.5 seconds of its own CPU time, INNER is compiled anew in the
+ * same place, under the next name, and so on.
  *
  *	jitnames map [SECONDS [USER]]	by /tmp/perf-PID.map, owned by the user of number USER
  *	jitnames dump [SECONDS]		by jit-PID.dump in the working folder
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	memcpy(code + INNER_AT, inner_code, sizeof(inner_code));
 	tell(code + OUTER_AT, sizeof(outer_code), "Outer main.x:1");
 	for (;;) {
-		uint64_t end = now(CLOCK_PROCESS_CPUTIME_ID) + 3000000000u;
+		uint64_t end = now(CLOCK_PROCESS_CPUTIME_ID) + 1500000000u;
 
 		snprintf(name, sizeof(name), "Inner %u main.x:7", number++);
 		tell(code + INNER_AT, sizeof(inner_code), name);

@@ -22,7 +22,7 @@ function hotOuter(n) {
 
 let sink = 0;
 let round = 0;
-const end = Date.now() + 60000;
+const end = Date.now() + 600000;
 while (Date.now() < end) {
   sink ^= hotOuter(20000);
   const other = new Function('n', `let s = ${round++}; for (let i = 0; i < n; i++) s = (s * 7 + i) | 0; return s;`);
