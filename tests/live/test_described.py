@@ -12,6 +12,7 @@ import collections
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,9 +55,9 @@ class Program(together.Program):
     """chain: functions that whole stacks go through
     also: takes the TAP object and the program, for further tests"""
 
-    def __init__(self, name, command, chain, least=0.95, also=None, judged=lambda user: True):
+    def __init__(self, name, command, chain, least=0.95, also=None, judged=lambda user: True, busy=together.BUSY):
         super().__init__(name, command, lambda user: is_whole(user) and below(user, chain), least, judged,
-                         own=command[0] == DESCRIBED)
+                         own=command[0] == DESCRIBED, busy=busy)
         self.also = also
 
     def check(self, tap):
@@ -68,17 +69,36 @@ class Program(together.Program):
             self.also(tap, self)
 
 
-class Moved(Program):
-    """Its innermost function is made anew every three seconds: known once two of them have been."""
-
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.seen = set()
+class Late(Program):
+    """Describes its code once it has been sampled without."""
 
     def knows(self, part):
         known = super().knows(part)
-        self.seen |= {name for user in self.of(part) for name in user if re.match(r"INNER\d", name)}
-        return known and len(self.seen) > 2
+        if not known and sum(self.early.values()) >= together.FEW:
+            self.process.send_signal(signal.SIGUSR1)
+        return known
+
+
+class Moved(Program):
+    """At a signal its innermost function is made anew, and must become known again."""
+    MOVES = 4
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.moves = 0
+
+    def knows(self, part):
+        names = {name for user in self.of(part) for name in user if name.startswith("INNER")}
+        return super().knows(part) and names == {f"INNER{self.moves}"}
+
+    def add(self, part):
+        done = super().add(part)
+        if self.known and self.moves < self.MOVES and \
+                sum(self.stacks.values()) >= together.ENOUGH * (self.moves + 1) / (self.MOVES + 1):
+            self.known = False
+            self.moves += 1
+            self.process.send_signal(signal.SIGUSR1)
+        return done and self.known and self.moves == self.MOVES
 
 
 def own_programs():
@@ -89,9 +109,9 @@ def own_programs():
                "... and not before it was there", common(program.early))
 
     yield Program("described at once", [DESCRIBED, "now"], [*chain, "INNER0"])
-    yield Program("described later", [DESCRIBED, "late"], [*chain, "INNER0"], also=late)
-    # The function that is the latest has no rows until the description is read again.
-    yield Moved("described again and again", [DESCRIBED, "moved"], chain, 0.4)
+    yield Late("described later", [DESCRIBED, "late"], [*chain, "INNER0"], also=late)
+    yield Moved("described again and again", [DESCRIBED, "moved"], [*chain, r"INNER\d"],
+                judged=lambda user: "run_outer" in user or not is_whole(user))
 
 
 def hung(tap):
@@ -162,7 +182,7 @@ def java(tap, folder):
 
     for name, more in (("C2", ["-XX:-TieredCompilation"]), ("C1", ["-XX:TieredStopAtLevel=1"])):
         yield Program(f"java, {name}", ["java", *flags, *more, f"{folder}/Chain.java"], chain, 0.8, frames,
-                      lambda user: "burn" in user[-1] or not is_whole(user))
+                      lambda user: "burn" in user[-1] or not is_whole(user), busy=2.0)
 
 
 def main():
@@ -170,9 +190,8 @@ def main():
     live.need_root(tap)
     hung(tap)
     with tempfile.TemporaryDirectory() as folder:
-        for group in (own_programs(), runtimes(tap, folder), java(tap, folder)):
-            for program in together.sample(tap, list(group)):
-                program.check(tap)
+        for program in together.sample(tap, [*own_programs(), *runtimes(tap, folder), *java(tap, folder)]):
+            program.check(tap)
     tap.done()
 
 

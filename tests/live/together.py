@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples several programs at once whose code stacktop first has to read: until it knows the code of
-each, then until each has enough samples. So a test takes no longer than it must, however busy the machine
-is."""
+"""Samples several programs at once whose code stacktop first has to read: each until its code is known,
+then until it has enough samples, which ends it. So a test takes no longer than it must, however busy the
+machine is."""
 
 import collections
 import contextlib
 import os
+import signal
 import subprocess
 import time
 
 import live
 import watch
 
-PATIENCE = 60   # seconds for each of the two
+PATIENCE = 120  # seconds
+BUSY = 0.3
 FEW = 30        # samples of a refresh that tell whether code is known
 ENOUGH = 400    # samples that are judged
 # Calls functions and a method that its compiler makes code of.
@@ -38,12 +40,14 @@ class Program:
     least: the part of a refresh that must be so
     judged: which stacks are looked at at all
     own: a program of these tests, which runs everywhere
-    begun: a file that it writes when it is to be sampled"""
+    begun: a file that it writes when it is to be sampled
+    busy: seconds of CPU time, until it runs what it is to be sampled in"""
 
-    def __init__(self, name, command, good, least, judged=lambda user: True, own=False, begun=None):
+    def __init__(self, name, command, good, least, judged=lambda user: True, own=False, begun=None, busy=BUSY):
         self.name, self.command, self.good, self.least, self.judged = name, command, good, least, judged
-        self.own, self.begun = own, begun
-        self.process = None
+        self.own, self.begun, self.busy = own, begun, busy
+        self.load = self.process = None
+        self.known = False
         self.early = collections.Counter()  # before the code was known
         self.stacks = collections.Counter()
 
@@ -62,17 +66,28 @@ class Program:
         self.early += counts
         return False
 
+    def add(self, part):
+        """Returns whether it has enough samples."""
+        if self.known:
+            self.stacks += self.of(part)
+        self.known = self.known or self.knows(part)
+        return sum(self.stacks.values()) >= ENOUGH
+
 
 def start(tap, running, programs):
-    """Those that run here, busy."""
+    """Those that run here, halted when they have been busy."""
     for program in programs:
-        program.process = running.enter_context(live.Load(program.command, stderr=subprocess.DEVNULL))
-    watch.until_busy([program.process.pid for program in programs], 0.3, patience=20)
+        program.load = live.Load(program.command, stderr=subprocess.DEVNULL)
+        program.process = running.enter_context(program.load)
+    for busy in sorted({program.busy for program in programs}):
+        watch.until_busy([program.process.pid for program in programs
+                          if program.busy == busy and not program.begun], busy, 60, halt=True)
     until = time.monotonic() + PATIENCE
     for program in programs:
         while program.begun and not os.path.exists(program.begun) and program.process.poll() is None and \
                 time.monotonic() < until:
             time.sleep(0.05)
+        program.process.send_signal(signal.SIGSTOP)
     for program in programs:
         if program.process.poll() is not None and program.own:
             tap.ok(False, f"{program.name}: runs", f"it ended with {program.process.poll()}")
@@ -87,23 +102,23 @@ def sample(tap, programs):
         programs = start(tap, running, programs)
         if not programs:
             return []
+        pids = [program.process.pid for program in programs]
         awaited = list(programs)
 
-        def known(part):
-            awaited[:] = [program for program in awaited if not program.knows(part)]
+        def enough(part):
+            for program in [program for program in awaited if program.add(part)]:
+                awaited.remove(program)
+                if awaited:     # stacktop warns when the last process of -p has ended
+                    program.load.end()
             return not awaited
 
-        def enough(part):
-            for program in programs:
-                program.stacks += program.of(part)
-            return all(sum(program.stacks.values()) >= ENOUGH for program in programs)
-
-        with watch.Watch("-d", "1", "-F", live.hertz(999), "-p",
-                         ",".join(str(program.process.pid) for program in programs)) as top:
-            top.until(known, PATIENCE)
+        with watch.Watch("-d", "0.5", "-F", live.hertz(1999), "-p", ",".join(map(str, pids)), first=True) as top:
+            for _ in range(2):
+                top.next()
+            watch.resume(pids)
             top.until(enough, PATIENCE)
         for program in programs:
-            tap.ok(program not in awaited, f"{program.name}: its code becomes known", common(program.early))
+            tap.ok(program.known, f"{program.name}: its code becomes known", common(program.early))
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"/tmp/perf-{program.process.pid}.map")
     return programs

@@ -4,14 +4,15 @@
  * run_outer, OUTER (made), INNER (made), which spins.
  *
  *	described now		from the start
- *	described late		after two seconds
- *	described moved		and every three seconds INNER is made anew elsewhere, under another
- *				name
+ *	described late		after SIGUSR1
+ *	described moved		and at each SIGUSR1 INNER is made anew elsewhere, under another name;
+ *				it mostly sleeps
  *	described hung		the list leads to memory whose reader waits forever (userfaultfd(2))
  */
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,6 +89,14 @@ __attribute__((noinline)) static void run_outer(unsigned char *outer, unsigned c
 	__asm__ volatile("" ::: "memory");
 }
 
+static volatile sig_atomic_t told;
+
+static void on_signal(int number)
+{
+	(void)number;
+	told++;
+}
+
 static double seconds(void)
 {
 	struct timespec t;
@@ -112,14 +121,15 @@ int main(int argc, char **argv)
 	memcpy(inner, inner_code, sizeof(inner_code));
 	describe(0, code, sizeof(outer_code), 64, "OUTER");
 	describe(1, inner, sizeof(inner_code), 32, "INNER0");
+	signal(SIGUSR1, on_signal);
 	if (strcmp(how, "late") != 0)
 		__jit_debug_descriptor.first = entries;
 	if (!strcmp(how, "hung"))
 		__jit_debug_descriptor.first = hung_page();
 	while (seconds() < began + 600) {
-		if (!strcmp(how, "late") && seconds() > began + 2)
+		if (!strcmp(how, "late") && told)
 			__jit_debug_descriptor.first = entries;
-		if (!strcmp(how, "moved") && seconds() > began + 3 * (moved + 1) && moved < 40) {
+		if (!strcmp(how, "moved") && told > (int)moved && moved < 55) {
 			__jit_debug_descriptor.first = NULL;
 			inner = code + INNER_AT + ++moved * 1024;
 			memcpy(inner, inner_code, sizeof(inner_code));
@@ -128,6 +138,8 @@ int main(int argc, char **argv)
 			__jit_debug_descriptor.first = entries;
 		}
 		run_outer(code, inner);
+		if (!strcmp(how, "moved"))
+			usleep(50000);
 	}
 	return 0;
 }
