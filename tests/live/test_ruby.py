@@ -168,7 +168,7 @@ def check_lines(tap, name, parts):
 def check(tap, name, command, all_chains):
     judge, parts = Judge(), []
     with live.Load(command) as process, \
-            live.Stream("-d", "1", "-F", live.hertz(1999), "-p", str(process.pid)) as top:
+            live.Stream("-d", "0.5", "-F", live.hertz(3999), "-p", str(process.pid)) as top:
         def share(part):
             total = sum(count for count, *_ in stacks(part))
             return total > 50 and sum(count for count, _, ruby, *_ in stacks(part) if ruby) / total
