@@ -94,7 +94,7 @@ def sample(programs, found):
     the scheduler: beside other load it would take minutes without a weight."""
     names = "^(" + "|".join([*NAMES.values(), "true"]) + ")$"
     with live.Stream("-d", "0.5", "-F", live.hertz(9999), "--no-inline", "--comm", names) as top:
-        live.weigh(top.pid, -10)
+        live.weigh(top.pid, -20)
         end = time.monotonic() + PATIENCE
         while programs and time.monotonic() < end and top.process.poll() is None:
             time.sleep(0.1)
