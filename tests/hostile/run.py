@@ -358,7 +358,7 @@ def run_group(tap, name, chosen, folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     single = "-1" in sys.argv[1:]
     words = [word for word in sys.argv[1:] if word != "-1"]
     chosen = [attack for attack in attacks.ATTACKS

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shared by the live tests: TAP, workloads that surely end, and parsers of stacktop's reports."""
 
+import inspect
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import rights
 
 BUILD = os.environ.get("BUILD", "build")
 STACKTOP = os.path.abspath(os.path.join(BUILD, "stacktop"))
@@ -40,10 +43,27 @@ class Tap:
         sys.exit(1 if self.failed else 0)
 
 
-def need_root(tap):
-    if os.geteuid() != 0:
-        tap.skip("everything", "needs root")
+SAMPLING = ("CAP_BPF", "CAP_PERFMON")
+
+
+def need(tap, *more):
+    """Ends the program unless stacktop can sample here as root, and there are `more` rights."""
+    lacks = rights.missing(*SAMPLING, *more)
+    if lacks or os.geteuid() != 0:
+        tap.skip("everything", f"no {lacks}" if lacks else "needs root")
         tap.done()
+
+
+def run_parts(tap, *parts):
+    """Parts, each (function, argument...), of a program whose other parts need no rights. Where stacktop
+    cannot sample they are skipped, test by test of their source."""
+    lacks = rights.missing(*SAMPLING)
+    for part, *arguments in parts:
+        if not lacks:
+            part(tap, *arguments)
+            continue
+        for at in range(max(1, len(re.findall(r"\bok\(", inspect.getsource(part))))):
+            tap.skip(f"{part.__name__}, test {at + 1}", f"no {lacks}")
 
 
 def weigh(pid, nice):

@@ -97,7 +97,7 @@ ROW = re.compile(r"^.([ \d.]{6})([ \d.]{7})  +([0-9a-f]+) (.*)$")
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     missing = subprocess.run(["gcc", "-E", "-include", "capstone/capstone.h", "-x", "c", "/dev/null"],
                              capture_output=True, check=False).returncode
     if missing:

@@ -68,7 +68,7 @@ CODE = re.compile(r"^.([ \d.]{6})([ \d.]{7})  +([0-9a-f]+) (.*)$")
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-source-") as folder:
         library, program = os.path.join(folder, "hot.so"), os.path.join(folder, "app.py")
         write(os.path.join(folder, "hot.c"), LIBRARY)

@@ -291,7 +291,7 @@ def words(result, name):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with Group(f"stacktop-test-{os.getpid()}") as group, spin(preexec_fn=as_nobody) as owned, \
             spin() as grouped, spin() as other:
         loads = {"nobody": busy_pid(owned), "grouped": busy_pid(grouped),

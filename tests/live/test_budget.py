@@ -140,7 +140,7 @@ def check(tap, left, right, python, session):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-budget-") as folder:
         with concurrent.futures.ThreadPoolExecutor() as pool:
             paths = list(pool.map(lambda name: build(folder, name), ("left", "right")))

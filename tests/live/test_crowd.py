@@ -101,7 +101,7 @@ def starts(tap, still):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-crowd-") as folder:
         crowd, still = (os.path.join(folder, name) for name in ("crowd", "still"))
         compile_to(crowd, "crowd.c")

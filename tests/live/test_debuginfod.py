@@ -136,7 +136,7 @@ def check_symbolize(tap, path, env, folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     if not shutil.which("debuginfod"):
         tap.skip("everything", "debuginfod is not installed")
         tap.done()

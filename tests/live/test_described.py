@@ -187,7 +187,7 @@ def java(tap, folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     hung(tap)
     with tempfile.TemporaryDirectory() as folder:
         for program in together.sample(tap, [*own_programs(), *runtimes(tap, folder), *java(tap, folder)]):

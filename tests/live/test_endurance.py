@@ -276,7 +276,7 @@ TESTS = (churn, killed, two, stopped)
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     if not SYS_BPF:
         tap.skip("everything", "the system call number of bpf(2) is unknown here")
         tap.done()

@@ -122,7 +122,7 @@ def recorded(tap, session, pids):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with live.Load([sys.executable, "-c", SPIN]) as spin, \
             live.Load([sys.executable, "-c", FAULT]) as fault, \
             tempfile.TemporaryDirectory() as folder:

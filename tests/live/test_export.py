@@ -292,7 +292,7 @@ def check_key(tap, pid):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with live.Load([CHAIN, "900"]) as process:
         time.sleep(0.5)
         check_files(tap, process.pid)

@@ -137,7 +137,7 @@ def too_small(tap, giant, pid, python):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-giant-") as folder:
         giant = Giant(os.path.join(folder, "big"))
         busy = [sys.executable, "-c", "while True: sum(range(1000))"]

@@ -253,7 +253,7 @@ def listed(tap):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     reason = why_not()
     if reason:
         tap.skip("CPUs come and go", reason)

@@ -42,7 +42,7 @@ def check(tap, reports):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     large = LARGE if shutil.which(LARGE[0]) else [DEEP]
     with live.Load([DEEP]) as deep, live.Load(large) as one, live.Load(large) as two:
         out, err, status = live.stacktop("-b", "-d", "0.3", "-n", "4", "--format", "json")

@@ -453,7 +453,7 @@ def test_java(tap):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     test_together(tap)
     test_short(tap)
     test_java(tap)

@@ -37,7 +37,7 @@ def has_snprintf():
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with open(RESTRICT, encoding="ascii") as file:
         before = file.read().strip()
     with tempfile.TemporaryDirectory() as folder, live.Load(["python3", "-c", LOAD]) as process:

@@ -87,7 +87,7 @@ def leaks(tap):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-less-") as folder:
         os.chmod(folder, 0o755)
         nomem(tap, folder)

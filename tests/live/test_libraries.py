@@ -92,7 +92,7 @@ def check(tap, pid):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if most not in (resource.RLIM_INFINITY, -1) and most < FILES:
         tap.skip("everything", f"needs {FILES} descriptors, may have {most}")

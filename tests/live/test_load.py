@@ -179,7 +179,7 @@ def processes(tap):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     for load in (churn, threads, processes):
         if not sys.argv[1:] or load.__name__ in sys.argv[1:]:
             load(tap)

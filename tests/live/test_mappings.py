@@ -19,7 +19,7 @@ TOO_MANY = 9000     # more than stacktop keeps per process
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     load = live.Load([os.path.join(live.WORK, "crowd"), str(COUNT)], stdout=subprocess.PIPE)
     with load as process:
         made = int(process.stdout.readline())

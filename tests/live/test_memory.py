@@ -150,7 +150,7 @@ def wait_for(process, errors, wanted):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     try:
         group = Group()
     except (OSError, ValueError) as error:

@@ -60,7 +60,7 @@ def build(folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory() as folder:
         programs, where = build(folder)
         for what, path in programs.items():

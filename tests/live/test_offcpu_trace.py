@@ -151,7 +151,7 @@ def threads_of(pid):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-trace-", dir=live.WORK) as scratch:
         why = trace_works(scratch)
         if why:

@@ -78,7 +78,7 @@ def check_lines(tap, folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     if not shutil.which("perl") or subprocess.run(
             ["perl", "-MList::Util", "-e", "exit !($^V =~ /^v5[.]36[.]/)"], check=False).returncode:
         tap.skip("perl", "not installed, or of a version that is not known")

@@ -68,7 +68,7 @@ def check_lines(tap, folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     if not shutil.which("php"):
         tap.skip("php", "not installed")
         tap.done()

@@ -574,7 +574,7 @@ def run_brief(tap, python):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     words = [word.partition(":")[::2] for word in sys.argv[1:]]
     groups, brief = [], []
     for python in pythons():

@@ -22,7 +22,7 @@ import tempfile
 import termios
 import time
 
-from live import STACKTOP, Load, Tap, need_root
+from live import STACKTOP, Load, Tap, need
 
 KEYS = int(os.environ.get("STACKTOP_RANDOM_KEYS") or
            (3000 if os.environ.get("SIZE") == "full" else 1200))
@@ -154,7 +154,7 @@ def type_keys(screen, dice, count):
 
 def main():
     tap = Tap()
-    need_root(tap)
+    need(tap)
     dice = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder, Load(["sh", "-c", "while :; do :; done"]):
         screen = start(folder)

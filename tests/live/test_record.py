@@ -92,7 +92,7 @@ def record(tap, folder, plain):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory() as folder, live.Load([DEEP]):
         plain = Plain(folder)
         try:

@@ -155,7 +155,7 @@ def inside():
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
         tap.skip("everything", "no PID namespace can be made")
         tap.done()

@@ -27,6 +27,21 @@ def as_nobody(folder, *command):
     return done.returncode, done.stdout, done.stderr
 
 
+def check_setcap(tap, top, folder, program, told):
+    line = re.search(r"^  sudo (setcap .*)$", told, re.M)
+    tap.ok(line, "it offers setcap")
+    if line:
+        done = subprocess.run(["sh", "-c", line.group(1)], capture_output=True, text=True, check=False)
+        tap.ok(done.returncode == 0, "the line can be run as it is", done.stderr)
+        status, out, err = as_nobody(folder, program, "-b", "-n", "1", "-d", "0.5")
+        tap.ok(status == 0 and " samples (" in out, "and then a user samples", err)
+        os.mkdir(os.path.join(top, "pictures"))
+        shutil.chown(os.path.join(top, "pictures"), NOBODY)
+        picture = os.path.join(top, "pictures", "live.txt")
+        status, out, err = as_nobody(folder, program, "--screenshot", picture)
+        tap.ok(status == 0 and os.path.exists(picture), "on the screen as well", err)
+
+
 def main():
     tap = live.Tap()
     tools = ("setpriv", "setcap")
@@ -51,18 +66,7 @@ def main():
             pass
         tap.ok(re.search(r"^  make -C .* demo$", as_nobody(folder, program)[2], re.M),
                "with one it offers it")
-        line = re.search(r"^  sudo (setcap .*)$", err, re.M)
-        tap.ok(line, "it offers setcap")
-        if line:
-            done = subprocess.run(["sh", "-c", line.group(1)], capture_output=True, text=True, check=False)
-            tap.ok(done.returncode == 0, "the line can be run as it is", done.stderr)
-            status, out, err = as_nobody(folder, program, "-b", "-n", "1", "-d", "0.5")
-            tap.ok(status == 0 and " samples (" in out, "and then a user samples", err)
-            os.mkdir(os.path.join(top, "pictures"))
-            shutil.chown(os.path.join(top, "pictures"), NOBODY)
-            picture = os.path.join(top, "pictures", "live.txt")
-            status, out, err = as_nobody(folder, program, "--screenshot", picture)
-            tap.ok(status == 0 and os.path.exists(picture), "on the screen as well", err)
+        live.run_parts(tap, (check_setcap, top, folder, program, err))
     tap.done()
 
 

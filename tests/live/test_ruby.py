@@ -199,7 +199,7 @@ def check(tap, name, command, all_chains):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     found = rubies()
     if not found:
         tap.skip("everything", "no ruby 3.1 or 3.3")

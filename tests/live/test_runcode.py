@@ -250,7 +250,7 @@ def php(tap, folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory() as folder:
         programs = [program for kind in (mono, node, ruby, python, php) for program in kind(tap, folder)]
         for program in together.sample(tap, [*own_programs(), *programs]):

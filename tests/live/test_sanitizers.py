@@ -240,7 +240,7 @@ def compile_all(folder):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     # Shadow memory counts as data, which may be limited.
     resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
     with tempfile.TemporaryDirectory(prefix="stacktop-sanitizers-") as folder:

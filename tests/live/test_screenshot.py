@@ -19,7 +19,7 @@ import live  # noqa: E402
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with subprocess.Popen([sys.executable, "-c", "while True: sum(range(9999))"]) as busy, \
             tempfile.TemporaryDirectory(prefix="stacktop-shot-") as folder:
         try:

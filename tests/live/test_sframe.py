@@ -97,7 +97,7 @@ def main_is_derived(program):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory() as folder:
         programs = built(folder)
         if not programs:

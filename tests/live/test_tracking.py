@@ -585,7 +585,7 @@ TESTS = (execs, short_lived, forks, threads, reuse, dlopen, moved, twins, many, 
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-tracking-") as folder:
         compile_all(folder)
         for test in TESTS:

@@ -18,7 +18,7 @@ DEPTH = 60  # as the program has it
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     with live.Load([os.path.join(live.WORK, "callers")], stdout=subprocess.PIPE, text=True) as load:
         load.stdout.readline()
         out, err, status = live.stacktop("-b", "--format", "folded", "-d", "5", "-n", "1", "-F",

@@ -224,7 +224,7 @@ def check(tap, once, twice):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     folders = []
     try:
         for _ in range(2):

@@ -351,7 +351,7 @@ def perf_works(scratch):
 
 def main():
     tap = live.Tap()
-    live.need_root(tap)
+    live.need(tap)
     programs = []
     with tempfile.TemporaryDirectory(prefix="stacktop-walk-") as scratch, \
             contextlib.ExitStack() as running:

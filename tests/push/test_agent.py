@@ -25,7 +25,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "live")]
-from live import STACKTOP, Load, Tap, need_root, status_kb, wait_for  # noqa: E402
+from live import STACKTOP, Load, Tap, need, status_kb, wait_for  # noqa: E402
 from receiver import Receiver  # noqa: E402
 
 BUSY = [sys.executable, "-c", "import hashlib\nwhile True: hashlib.sha256(b'x' * 1000).hexdigest()"]
@@ -248,7 +248,7 @@ def test_full(tap, folder):
 
 def main():
     tap = Tap()
-    need_root(tap)
+    need(tap)
     for part in (test_service, test_all_arrives, test_away, test_killed, test_full):
         if sys.argv[1:] and part.__name__.removeprefix("test_") not in sys.argv[1:]:
             continue

@@ -14,7 +14,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "live")]
-from live import STACKTOP, Tap, need_root, wait_for  # noqa: E402
+from live import STACKTOP, Tap, need, wait_for  # noqa: E402
 from receiver import Receiver  # noqa: E402
 
 ROWS, COLUMNS = 24, 110
@@ -94,7 +94,7 @@ def test_live(tap, folder):
 
 def main():
     tap = Tap()
-    need_root(tap)
+    need(tap)
     for part in test_plain, test_live:
         with tempfile.TemporaryDirectory() as folder:
             part(tap, folder)
