@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/support/pty_session.h"
+#include "tests/support/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,6 +249,12 @@ const char *real_binary(void)
 		skip();
 	}
 	return binary;
+}
+
+const char *sampling_binary(void)
+{
+	need_sampling();
+	return real_binary();
 }
 
 void pty_setup(const char *program)

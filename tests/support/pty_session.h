@@ -66,8 +66,9 @@ struct session *demo_start(int rows, int cols, const char *first, const char *se
 
 void wait_for_raw(struct session *s, const char *want);
 
-/* STACKTOP_BIN; without it the test is skipped. */
+/* STACKTOP_BIN; without it, and without the rights to sample, the test is skipped. */
 const char *real_binary(void);
+const char *sampling_binary(void);
 
 /* To be called first in main: where demo is, and what is not the business of tests. */
 void pty_setup(const char *program);

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "bpf/sampler/sampler.h"
+#include "tests/support/rights.h"
 
 #define PID_NS_INIT 4026531836u /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
@@ -387,6 +388,7 @@ void run_sampler_of(struct running *r, unsigned int procs_max)
 	char error[256];
 	int err;
 
+	need_sampling();
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino != PID_NS_INIT)
 		skip();
 	err = sampler_new(&options, &r->sampler, error, sizeof(error));
@@ -396,7 +398,7 @@ void run_sampler_of(struct running *r, unsigned int procs_max)
 			sampler_free(r->sampler);
 	}
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	if (err)
 		fail_msg("%d: %s", err, error);
 }
@@ -426,7 +428,7 @@ void run(struct running *r, const struct tracker_filter *filter)
 	err = tracker_new(r->sampler, filter ? filter : &all, SHARDS, on_say, r, &r->tracker);
 	if (err == -EPERM || err == -EACCES) {
 		sampler_free(r->sampler);
-		skip();
+		skip_without("CAP_BPF");
 	}
 	assert_int_equal(err, 0);
 	run_tracker(r);

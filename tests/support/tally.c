@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -O1 */
+#include "tests/support/rights.h"
 #include "tests/support/tally.h"
 
 #include <errno.h>
@@ -29,8 +30,10 @@
 
 struct tally *tally_new(void)
 {
-	struct tally *t = calloc(1, sizeof(*t));
+	struct tally *t;
 
+	need_sampling();
+	t = calloc(1, sizeof(*t));
 	assert_non_null(t);
 	t->stacks = calloc(RECORDS_MAX, sizeof(*t->stacks));
 	t->threads = calloc(THREADS_MAX, sizeof(*t->threads));
@@ -290,6 +293,7 @@ struct sampler *start_sampler(const struct sampler_options *options)
 	char error[256];
 	int err;
 
+	need_sampling();
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino != PID_NS_INIT)
 		skip();
 	err = sampler_new(options, &s, error, sizeof(error));
@@ -299,7 +303,7 @@ struct sampler *start_sampler(const struct sampler_options *options)
 			sampler_free(s);
 	}
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	if (err)
 		fail_msg("%d: %s", err, error);
 	return s;

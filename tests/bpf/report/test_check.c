@@ -32,6 +32,7 @@
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/refusal.h"
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 
 #define UNABLE	 99 /* the child could not take away what it should */
 #define BIT(cap) (1ULL << (cap))
@@ -112,12 +113,10 @@ static void assert_mark(const struct outcome *o, const char *name, const char *m
 		fail_msg("%s is not '%s' in:\n%s", name, mark, o->text);
 }
 
-static void need_root(void)
+static void need_all(void)
 {
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		skip();
-	}
+	need_sampling();
+	need_sys_admin();
 }
 
 /* --- what is taken --------------------------------------------------------------------------- */
@@ -225,7 +224,7 @@ static void test_root(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	need_all();
 	assert_true(run(NULL, NULL, &o));
 	assert_int_equal(o.privileges, 0);
 	assert_int_equal(o.printed, 0);
@@ -266,7 +265,8 @@ static void test_nobody(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	if (geteuid() != 0)
+		skip();
 	assert_true(run(become_nobody, NULL, &o));
 	assert_int_equal(o.privileges, -EPERM);
 	assert_non_null(strstr(o.error, "CAP_BPF"));
@@ -296,7 +296,7 @@ static void test_caps(void **state)
 	};
 
 	(void)state;
-	need_root();
+	need_all();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t keep = rows[i].keep;
 		struct outcome o;
@@ -320,7 +320,7 @@ static void test_seccomp(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	need_all();
 	if (!run(refuse_events, NULL, &o)) {
 		print_message("no seccomp filters here\n");
 		skip();
@@ -339,7 +339,7 @@ static void test_descriptors(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	need_all();
 	assert_true(run(limit_descriptors, NULL, &o));
 	assert_int_equal(o.privileges, -EPERM);
 	assert_memory_equal(o.error, "descriptors: 20 are too few", 27);
@@ -383,7 +383,7 @@ static void test_refusals(void **state)
 	int status;
 
 	(void)state;
-	need_root();
+	need_all();
 	assert_int_equal(refusals_of(keep_caps, &none, "; CAP_PERFMON is missing"), 0);
 	status = refusals_of(refuse_events, NULL, "; CAP_PERFMON is held, but a seccomp filter");
 	assert_true(!status || status == UNABLE);
@@ -395,6 +395,7 @@ static void test_user_namespace(void **state)
 
 	(void)state;
 	if (!run(enter_user_namespace, NULL, &o)) {
+		need_sys_admin();
 		print_message("no user namespaces here\n");
 		skip();
 	}
@@ -410,7 +411,7 @@ static void test_files(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	need_all();
 	assert_true(run(hide, "/sys/kernel/btf", &o));
 	assert_int_equal(o.privileges, -EPERM);
 	assert_non_null(strstr(o.error, "BTF"));
@@ -426,7 +427,7 @@ static void test_lockdown(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	need_all();
 	if (!run(lock_down, "none integrity [confidentiality]\n", &o)) {
 		print_message("no /sys/kernel/security here\n");
 		skip();
@@ -444,7 +445,7 @@ static void test_old_kernel(void **state)
 	struct outcome o;
 
 	(void)state;
-	need_root();
+	need_all();
 	assert_true(run(grow_old, NULL, &o));
 	assert_int_equal(o.privileges, -EPERM);
 	assert_non_null(strstr(o.error, "kernel: Linux 2.6."));
@@ -469,7 +470,7 @@ static void test_short_error(void **state)
 	char error[8] = "xxxxxxx";
 
 	(void)state;
-	need_root();
+	need_all();
 	/* nothing is missing: left alone */
 	assert_int_equal(check_privileges(error, 4), 0);
 	assert_string_equal(error, "xxxxxxx");

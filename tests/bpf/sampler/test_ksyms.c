@@ -28,6 +28,7 @@
 
 #include "bpf/sampler/ksyms.h"
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 
 #define PICKS	 300
 #define RESTRICT "/proc/sys/kernel/kptr_restrict"
@@ -152,6 +153,7 @@ static void start(struct ksyms **k, struct symbols *s)
 	if (!symbols_read(s)) {
 		symbols_free(s);
 		ksyms_free(*k);
+		need_syslog();
 		print_message("/proc/kallsyms hides its addresses\n");
 		skip();
 	}
@@ -233,8 +235,10 @@ static void test_fallback(void **state)
 		_exit(wrong_names(k, &s, 0x2545f4914f6cdd1d, false) != 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (status == 99 << 8)
+	if (status == 99 << 8) {
+		need_syslog();
 		skip();
+	}
 	assert_int_equal(status, 0);
 }
 
@@ -308,6 +312,7 @@ static void test_restricted(void **state)
 	restrict_before = read_restrict();
 	if (geteuid() != 0 || access(RESTRICT, W_OK) || !strchr("01", restrict_before)) {
 		restrict_before = 0;
+		need_sys_admin();
 		skip();
 	}
 	for (char value = '0'; value <= '1'; value++) {
@@ -409,7 +414,7 @@ static void test_program(void **state)
 
 	(void)state;
 	if (fd == -EPERM || fd == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	assert_true(fd >= 0);
 	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
 	for (i = 0; i < BPF_TAG_SIZE; i++)
@@ -499,13 +504,14 @@ static void test_batches(void **state)
 	/* around the size of a turn of the program; more than the cache holds */
 	static const size_t sizes[] = {1, 63, 64, 65, 128, 1000, 70000, 3};
 	const size_t most = 70000;
-	size_t *picked = calloc(most, sizeof(*picked));
+	size_t *picked;
 	struct symbols s;
 	struct ksyms *k;
 
 	(void)state;
-	assert_non_null(picked);
 	start(&k, &s);
+	picked = calloc(most, sizeof(*picked));
+	assert_non_null(picked);
 	pick(&s, 0x8cb92ba72f3d8dd7, picked, most);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		check_batch(k, &s, picked + most - sizes[i], sizes[i]);

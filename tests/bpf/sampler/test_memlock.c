@@ -23,6 +23,7 @@
 #include "bpf/sampler/sizes.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/shardmaps.h"
+#include "tests/support/rights.h"
 #include "unwind/row.h"
 
 #define MIB		(1u << 20)
@@ -73,7 +74,7 @@ static struct sampler *open_sampler(void)
 	int err = sampler_new(&options, &s, error, sizeof(error));
 
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	if (err)
 		fail_msg("%s", error);
 	return s;

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "bpf/sampler/pidns.h"
+#include "tests/support/rights.h"
 
 #define UNABLE 99
 
@@ -80,7 +81,8 @@ static void need_namespace(int result)
 {
 	if (result != UNABLE)
 		return;
-	print_message("no PID namespace here, needs root\n");
+	need_sys_admin();
+	print_message("no PID namespace here\n");
 	skip();
 }
 
@@ -124,10 +126,7 @@ static void test_levels(void **state)
 	int result;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		skip();
-	}
+	need_sampling();
 	assert_true(pidns_has_proc(error, sizeof(error)));
 	assert_int_equal(pidns_read(&ns, error, sizeof(error)), 0);
 	assert_int_equal(pidns_is_initial(), ns.level == 0);

@@ -26,6 +26,7 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/shardmaps.h"
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 
 #define SHARDS 8u
 
@@ -53,7 +54,7 @@ static struct sampler *start_sampler(void)
 			sampler_free(s);
 	}
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	if (err)
 		fail_msg("%d: %s", err, error);
 	return s;
@@ -110,10 +111,11 @@ static void write_numbers(struct sampler *s, uint32_t shard, uint32_t at, uint32
 
 static void test_shards(void **state)
 {
-	uint32_t *got = malloc(SHARD_BYTES), *expected[2], one = 1;
+	uint32_t *got, *expected[2], one = 1;
 	struct sampler *s = start_sampler();
 
 	(void)state;
+	got = malloc(SHARD_BYTES);
 	assert_non_null(got);
 	for (uint32_t i = 0; i < SHARDS; i++)
 		assert_false(read_shard(i, got));
@@ -194,7 +196,7 @@ static void check_start(const struct sampler_options *options, const char *word)
 
 	err = sampler_new(options, &s, error, sizeof(error));
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	assert_int_equal(err, 0);
 	memset(error, 'x', sizeof(error));
 	err = sampler_start(s, error, sizeof(error));
@@ -256,6 +258,7 @@ static void test_nobody(void **state)
 	pid_t pid;
 
 	(void)state;
+	need_sampling();
 	if (geteuid() != 0)
 		skip();
 	fflush(NULL);

@@ -19,6 +19,7 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/sizes.h"
+#include "tests/support/rights.h"
 
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
@@ -122,7 +123,7 @@ static void test_this_machine(void **state)
 	(void)state;
 	err = sampler_new(&options, &s, error, sizeof(error));
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	if (err)
 		fail_msg("%s", error);
 	machine_read(&machine);

@@ -25,6 +25,7 @@
 
 #include "bpf/sampler/ksyms.h"
 #include "bpf/sampler/sampler.h"
+#include "tests/support/rights.h"
 
 #define LOADS 5
 
@@ -79,7 +80,7 @@ static void load_once(struct profiler_config *config)
 	int err = sampler_new(&options, &s, error, sizeof(error));
 
 	if (err == -EPERM || err == -EACCES)
-		skip();
+		skip_without("CAP_BPF");
 	if (err)
 		fail_msg("%d: %s", err, error);
 	read_config(config);

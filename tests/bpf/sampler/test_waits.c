@@ -30,6 +30,7 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/waits.h"
+#include "tests/support/rights.h"
 
 #define MS	     1000000ll
 #define WATCHED	     (1500 * MS)
@@ -206,10 +207,7 @@ static struct sampler *follow(void)
 	struct sampler *s = NULL;
 	char error[256] = "";
 
-	if (geteuid()) {
-		print_message("needs root\n");
-		skip();
-	}
+	need_sampling();
 	nwaits = nlasts = 0;
 	if (sampler_new(&options, &s, error, sizeof(error)) ||
 	    sampler_start(s, error, sizeof(error)) ||

@@ -27,6 +27,7 @@
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/fileasker.h"
 #include "symbols/files/procfile.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"
 #include "tests/support/shell.h"
@@ -140,6 +141,7 @@ static void test_silent(void **state)
 	int err;
 
 	(void)state;
+	need_sys_admin();
 	if (fuse < 0)
 		skip();
 	alarm(GIVEN_UP);

@@ -29,6 +29,7 @@
 #include "bpf/tracker/opener.h"
 #include "symbols/files/procstat.h"
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"
 #include "tests/support/shell.h"
@@ -274,14 +275,16 @@ static pid_t take_cpu(int cpu)
 /* A helper that wants to run, but may not, is not given up: its file may well answer. */
 static void test_starved(void **state)
 {
-	struct world *w = world_new();
 	int cpus[2], status;
+	struct world *w;
 	pid_t busy;
 
 	(void)state;
+	need_sys_nice();
 	two_cpus(cpus);
 	if (cpus[0] == cpus[1])
 		skip();
+	w = world_new();
 	ask(w, "text0", 0, false);
 	wait_for(w, 1);
 	assert_true(use_cpu(0, cpus[0]));

@@ -32,6 +32,7 @@
 #include "bpf/tracker/sideband.h"
 #include "symbols/files/kernelclock.h"
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 
 #define PLUGIN	   "libBrokenLocale.so.1" /* of libc6, linked by nothing here */
 #define EVENTS_MAX 65536
@@ -96,7 +97,7 @@ static void open_all(struct sideband **s)
 	int err = sideband_new(NULL, 0, s);
 
 	if (err == -EACCES || err == -EPERM)
-		skip();
+		skip_without("CAP_PERFMON");
 	assert_int_equal(err, 0);
 }
 
@@ -613,6 +614,7 @@ static void test_hotplug(void **state)
 	(void)state;
 	if (fd < 0 || flock(fd, LOCK_EX) || pread(fd, &on, 1, 0) != 1 || on != '1') {
 		close(fd);
+		need_sys_admin();
 		skip();
 	}
 	sched_getaffinity(0, sizeof(old), &old);

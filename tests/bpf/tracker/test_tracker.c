@@ -20,6 +20,7 @@
 #include "bpf/sampler/sampler.h"
 #include "tests/support/fds.h"
 #include "tests/support/places.h"
+#include "tests/support/rights.h"
 
 /* --- processes ------------------------------------------------------------------------------- */
 
@@ -74,11 +75,13 @@ static bool as_in_proc(struct running *r, const struct existing *e)
 static void test_existing(void **state)
 {
 	struct existing *list;
-	size_t n = list_existing(&list), kthreads = 0;
+	size_t n, kthreads = 0;
 	struct tracker_state ts;
 	static struct running r;
 
 	(void)state;
+	need_sampling();
+	n = list_existing(&list);
 	run(&r, NULL);
 	for (size_t i = 0; i < n; i++) {
 		WAIT(as_in_proc(&r, &list[i]));

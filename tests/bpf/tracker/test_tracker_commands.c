@@ -14,6 +14,7 @@
 
 #include "bpf/sampler/sampler.h"
 #include "tests/support/orders.h"
+#include "tests/support/rights.h"
 
 #define NOBODY 65534
 #define NO_PID 0x3fffffff
@@ -164,8 +165,7 @@ static void test_user(void **state)
 	static regex_t regex;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip();
+	need_sampling();
 	for (int i = 0; i < 2; i++)
 		c[i] = child_start(BY_FORK, "t-user", i ? NOBODY : 0);
 	run(&r, &filter);
@@ -379,8 +379,7 @@ static void test_setuid(void **state)
 	char word[32];
 
 	(void)state;
-	if (geteuid() != 0)
-		skip();
+	need_sampling();
 	for (int i = 0; i < 2; i++)
 		c[i] = child_start(BY_FORK, "t-setuid", 0);
 	run(&r, &filter);

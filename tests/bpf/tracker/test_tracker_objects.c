@@ -25,6 +25,7 @@
 #include "symbols/files/fileasker.h"
 #include "tests/support/orders.h"
 #include "tests/support/places.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tally.h"
 
@@ -241,8 +242,7 @@ static void test_moved(void **state)
 	uint64_t at;
 
 	(void)state;
-	if (geteuid() != 0) /* before there is something to be cleaned up */
-		skip();
+	need_sampling();
 	c = child_start(BY_EXEC, "t-moved", 0);
 	assert_int_equal(child_ask(&c, ORDER_PLUGIN, PLUGIN), 0);
 	assert_true(area_find(c.pid, PLUGIN, true, &a));
@@ -271,8 +271,7 @@ static void test_files(void **state)
 	void *plugin = dlopen(PLUGIN, RTLD_NOW);
 
 	(void)state;
-	if (geteuid() != 0)
-		skip();
+	need_sampling();
 	assert_non_null(plugin);
 	c = child_start(BY_EXEC, "t-files", 0);
 	assert_true(area_find(getpid(), PLUGIN, true, &a));
@@ -401,6 +400,7 @@ static void test_written(void **state)
 	int fd;
 
 	(void)state;
+	need_sampling();
 	assert_int_equal(child_ask(&c, ORDER_PLUGIN, PLUGIN), 0);
 	assert_true(area_find(c.pid, PLUGIN, true, &plugin));
 	scratch_make(&copy, plugin.name, "written.so");

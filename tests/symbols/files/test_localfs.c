@@ -25,6 +25,7 @@
 #include "symbols/files/fileasker.h"
 #include "symbols/files/localfs.h"
 #include "symbols/files/rootfile.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
@@ -125,7 +126,7 @@ static void test_kinds(void **state)
 	assert_false(has("/proc"));
 	assert_false(has(in("file"))); /* no folder */
 	if (!own_mounts)
-		skip();
+		skip_without("CAP_SYS_ADMIN");
 	assert_true(has(in("tmpfs")));
 	/* What is mounted after the first look is seen. */
 	assert_int_equal(mount("none", in("other"), "tmpfs", 0, NULL), 0);
@@ -150,7 +151,7 @@ static void test_across_mounts(void **state)
 {
 	(void)state;
 	if (!own_mounts)
-		skip();
+		skip_without("CAP_SYS_ADMIN");
 	assert_int_equal(open_here("file", "file"), 0);
 	assert_int_equal(open_here("to_file", "file"), 0);
 	assert_int_equal(open_here("none", "file"), -ENOENT);
@@ -168,6 +169,7 @@ static void test_across_mounts(void **state)
 static void test_silent(void **state)
 {
 	(void)state;
+	need_sys_admin();
 	if (fuse < 0)
 		skip();
 	alarm(PATIENCE);
@@ -187,7 +189,7 @@ static void test_other_namespace(void **state)
 
 	(void)state;
 	if (!own_mounts)
-		skip();
+		skip_without("CAP_SYS_ADMIN");
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -239,6 +241,7 @@ static void test_asks(void **state)
 	int root = open("/", O_PATH | O_CLOEXEC), fd;
 
 	(void)state;
+	need_sys_admin();
 	if (fuse < 0)
 		skip();
 	alarm(PATIENCE);

@@ -27,6 +27,7 @@
 #include "symbols/names/codemap.h"
 #include "symbols/names/perfmap.h"
 #include "symbols/files/procfile.h"
+#include "tests/support/rights.h"
 
 #define PLENTY ((size_t)1 << 30)
 
@@ -423,6 +424,7 @@ static int update_of_user(uid_t user, uid_t owner)
 static void test_whose_file_it_is(void **state)
 {
 	(void)state;
+	need_sys_ptrace();
 	if (geteuid())
 		skip();
 	assert_int_equal(update_of_user(12345, 12345), 1);
@@ -475,10 +477,7 @@ static int open_bound(const char *what)
 static void test_files_of_the_kernel(void **state)
 {
 	(void)state;
-	if (geteuid() || open_bound(NULL) == 1) {
-		print_message("needs root and mount namespaces\n");
-		skip();
-	}
+	need_sys_admin();
 	assert_int_equal(open_bound(NULL), 0);
 	assert_int_equal(open_bound("/proc/version"), -EPERM);
 	if (!access("/sys/kernel/uevent_seqnum", F_OK))

@@ -70,7 +70,7 @@ static void wait_for_cursor_on(struct session *s, const char *want)
 
 static void what_is_awaited_is_said(void **state)
 {
-	const char *argv[] = {real_binary(), "-d", "0.5", NULL};
+	const char *argv[] = {sampling_binary(), "-d", "0.5", NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	pid_t busy = start("t-awaits-busy", true), idle = start("t-awaits-idle", false);
 	struct session *s = session_start(24, 100, argv, env);
@@ -107,7 +107,7 @@ static void what_is_awaited_is_said(void **state)
 /* q ends it also while it still loads. */
 static void ends_before_it_samples(void **state)
 {
-	const char *argv[] = {real_binary(), NULL};
+	const char *argv[] = {sampling_binary(), NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	struct session *s = session_start(24, 80, argv, env);
 

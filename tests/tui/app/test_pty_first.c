@@ -42,7 +42,7 @@ static void __attribute__((noinline, no_sanitize("thread"))) pty_little(void)
 /* Samples these processes alone, so that it does not matter what else is busy. */
 static struct session *sample(const pid_t *pids, size_t n)
 {
-	const char *argv[] = {real_binary(), "-F", "499", "-p", NULL, NULL};
+	const char *argv[] = {sampling_binary(), "-F", "499", "-p", NULL, NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	char list[16 * (SLEEPERS + 2)] = "";
 	size_t length = 0;
@@ -93,7 +93,7 @@ static void cursor_is_on_the_busiest_until_a_key_moves_it(void **state)
 	struct session *s;
 
 	(void)state;
-	real_binary();
+	sampling_binary();
 	pids[0] = busychild_new("pty-first", pty_busy);
 	pids[1] = busychild_new("pty-later", pty_busy);
 	kill(pids[1], SIGSTOP);
@@ -121,7 +121,7 @@ static void the_busiest_stay_in_sight(void **state)
 	struct session *s;
 
 	(void)state;
-	real_binary();
+	sampling_binary();
 	for (int i = 0; i < SLEEPERS; i++)
 		pids[i] = busychild_new("pty-little", pty_little);
 	pids[SLEEPERS] = busychild_new("pty-busy", pty_busy);

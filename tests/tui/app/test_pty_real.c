@@ -21,6 +21,7 @@
 #include "tests/support/busychild.h"
 #include "tests/support/machine.h"
 #include "tests/support/pty_session.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tui/session/session_write.h"
 
@@ -67,7 +68,7 @@ static void wait_for_words(struct session *s, const char *want)
 			fail_msg("'%s' was not written:\n%s", want, s->text);
 }
 
-/* The settings of a person, on the real binary where there is one: keys, a theme that is saved
+/* The settings of a person, on the real binary where it can sample: keys, a theme that is saved
  * while it is shown, the setup screen, and what is in the file afterwards. */
 static void settings_are_kept(void **state)
 {
@@ -76,7 +77,7 @@ static void settings_are_kept(void **state)
 	struct session *s;
 
 	(void)state;
-	if (!binary || access(binary, X_OK))
+	if (!binary || access(binary, X_OK) || !may_sample())
 		binary = demo;
 	scratch_folder(dir, "pty");
 	snprintf(home, sizeof(home), "%s/stacktop", dir);
@@ -187,7 +188,7 @@ static void assert_crashes_are_handled(pid_t pid)
 
 static void real_binary_shows_this_machine(void **state)
 {
-	const char *binary = real_binary();
+	const char *binary = sampling_binary();
 	const char *argv[] = {binary, NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	struct session *s;
@@ -243,7 +244,7 @@ static void BUSY pty_busy_two(void)
 /* A busy child of the test's own, whose walk is surely caught. */
 static void real_binary_inspects_a_walk(void **state)
 {
-	const char *binary = real_binary();
+	const char *binary = sampling_binary();
 	const char *argv[] = {binary, "-p", NULL, NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	struct session *s;
@@ -333,7 +334,7 @@ static int row_alone(struct session *s)
 /* Two busy children: when both are tagged, Funcs is about their sum, without other processes. */
 static void real_binary_sums_what_is_tagged(void **state)
 {
-	const char *binary = real_binary();
+	const char *binary = sampling_binary();
 	const char *argv[] = {binary, NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	double share[2], both[2];
@@ -405,7 +406,7 @@ static void wait_until_gone(struct session *s, const char *text)
 /* What changes the meaning of numbers stands in the header until it is taken back. */
 static void real_binary_has_chips(void **state)
 {
-	const char *binary = real_binary();
+	const char *binary = sampling_binary();
 	const char *argv[] = {binary, NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	char attach[64];
