@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "bpf/report/trace.h"
+#include "tests/support/rights.h"
 #include "tui/collect/collector.h"
 #include "tui/profile/board.h"
 #include "tui/profile/source.h"
@@ -179,10 +180,7 @@ static void steps_are_the_walk(void **state)
 	char error[512];
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("needs root\n");
-		skip();
-	}
+	need_sampling();
 	p = profile_new(10, 16384);
 	for (size_t i = 0; i < CASES; i++)
 		pids[i] = start(&cases[i]);
