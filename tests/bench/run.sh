@@ -22,7 +22,8 @@ fi
 max_stack=/proc/sys/kernel/perf_event_max_stack
 frames=$(cat "$max_stack")
 [ "$frames" -ge 1100 ] || { echo 1100 >"$max_stack"; } 2>/dev/null ||
-    echo "bench: cannot raise kernel.perf_event_max_stack" >&2
+    echo "bench: cannot raise kernel.perf_event_max_stack. Processes with perf events:" \
+        "$(tests/bench/holders.sh)" >&2
 restore() {
     echo "$before" >"$stats"
     # The kernel frees the peer's stack maps, which hold the limit, a while after the peer's end.

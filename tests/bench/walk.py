@@ -334,7 +334,9 @@ def measure(table, quick):
     """All parts. Raises ValueError when one cannot be measured or exceeds its hard limit."""
     with open("/proc/sys/kernel/perf_event_max_stack", encoding="ascii") as file:
         if int(file.read()) < 1024:
-            raise ValueError("kernel.perf_event_max_stack could not be raised: callchains in use")
+            found = subprocess.run(["tests/bench/holders.sh"], stdout=subprocess.PIPE, text=True, check=True)
+            raise ValueError("kernel.perf_event_max_stack could not be raised: call chains in use; with "
+                             "perf events: " + (", ".join(map(str.strip, found.stdout.splitlines())) or "none"))
     bench = Bench(quick)
     try:
         if bench.insns:
