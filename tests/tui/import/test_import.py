@@ -26,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "..", "live"), os.path.join(HERE, "..", "export")]
 import formats  # noqa: E402
 from live import STACKTOP, Tap  # noqa: E402
+import rights  # noqa: E402
 
 DEMO = os.path.join(HERE, "..", "..", "..", "docs", "demo.session")
 KERNEL_DSO = re.compile(r"\[(kernel|guest\.kernel).*|\[(?!vdso|unknown|vsyscall|heap|stack)\w+\]|.*\.ko|bpf_prog_.*")
@@ -276,7 +277,8 @@ def check_perf(tap, folder):
     if shutil.which("perf") is None or subprocess.run(
             ["perf", "record", "-g", "-F", "499", "-o", data, "sh", "-c", work],
             capture_output=True, check=False).returncode:
-        tap.skip("perf script and perf.data", "no perf, or no permission")
+        lacks = rights.missing("CAP_PERFMON")
+        tap.skip("perf script and perf.data", f"no {lacks}" if lacks else "no perf, or no permission")
         return
     text = script_text(data)
     stacks, folded = script_stacks(text)
