@@ -22,6 +22,7 @@
 
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/memory.h"
+#include "tests/support/rights.h"
 #include "tui/symbolize/jit.h"
 
 #define FIRST	 12345u /* users */
@@ -270,6 +271,7 @@ static void test_share_of_a_user(void **state)
 	unsigned int named;
 
 	(void)state;
+	need_sys_ptrace();
 	if (geteuid() != 0)
 		skip();
 	for (unsigned int i = 0; i < MANY; i++)
@@ -345,6 +347,7 @@ static void test_the_unused_goes(void **state)
 	pid_t many[MANY], other;
 
 	(void)state;
+	need_sys_ptrace();
 	if (geteuid() != 0)
 		skip();
 	other = child_of(SECOND, 10);
