@@ -48,7 +48,8 @@ int keys_parse(const char *name, size_t length)
 	if (length == 2 && name[0] == '^' && name[1] >= 'A' && name[1] <= 'Z')
 		return name[1] - 'A' + 1;
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		if (strlen(named[i].name) == length && strncmp(named[i].name, name, length) == 0)
+		if (named[i].name[0] == name[0] && strlen(named[i].name) == length &&
+		    memcmp(named[i].name, name, length) == 0)
 			return named[i].key;
 	if (length < 2 || length > 3 || name[0] != 'F')
 		return KEYCODE_NONE;
@@ -60,19 +61,17 @@ int keys_parse(const char *name, size_t length)
 	return number >= 1 && number <= 12 ? KEYCODE_F0 + number : KEYCODE_NONE;
 }
 
-static int row_has(const struct key_row *row, int key)
+/* Most names are one character, which is the key. The help asks for every key of the table. */
+static bool row_has(const struct key_row *row, int key)
 {
-	const char *at = row->keys;
-
-	while (*at) {
-		size_t length = strcspn(at, " ");
-
-		if (keys_parse(at, length) == key)
-			return 1;
-		at += length;
-		at += strspn(at, " ");
+	for (const char *at = row->keys, *end; *at; at = end + (*end == ' ')) {
+		end = at + 1;
+		while (*end && *end != ' ')
+			end++;
+		if (end == at + 1 ? *at == key : keys_parse(at, (size_t)(end - at)) == key)
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 enum action keys_action(int key, enum ui_view view)
