@@ -2,6 +2,7 @@
 """Shared by the live tests: TAP, workloads that surely end, and parsers of stacktop's reports."""
 
 import inspect
+import itertools
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import rights
@@ -98,6 +100,31 @@ class Load:
 
     def __exit__(self, *_):
         self.end()
+
+
+class Gentle(Load):
+    """Busy for a quarter of the time: for tests that want samples of a process, not all of a CPU."""
+
+    def __enter__(self):
+        super().__enter__()
+        self.leaving = threading.Event()
+        self.thread = threading.Thread(target=self.turns, daemon=True)
+        self.thread.start()
+        return self.process
+
+    def turns(self):
+        for number, seconds in itertools.cycle(((signal.SIGCONT, 0.02), (signal.SIGSTOP, 0.06))):
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                return
+            if self.leaving.wait(seconds):
+                return
+
+    def __exit__(self, *_):
+        self.leaving.set()
+        self.thread.join()
+        super().__exit__()
 
 
 def stacktop(*options, timeout=60):

@@ -6,7 +6,7 @@
 they are counted apart and never shown, even where a process inside has the number that one outside has
 there. /proc in the namespace, and perf where it exists, are the reference.
 
-Covers: bpf/sampler/pidns.c bpf/prog/pidns.bpf.h bpf/report/check.c bpf/tracker/sideband.c bpf/prog/profiler.bpf.c
+Covers: bpf/sampler/pidns.c bpf/prog/pidns.bpf.h bpf/prog/waits.bpf.c bpf/report/check.c bpf/tracker/sideband.c bpf/prog/profiler.bpf.c
 """
 
 import collections
@@ -26,6 +26,12 @@ CHAIN = ["main"] + [f"f{i:02}" for i in range(90)]
 SECONDS = "600"
 PATIENCE = 200
 BURN = "import time\nwhile time.process_time() < 0.5: pass"
+NAPS = """import threading, time
+def nap():
+    while True:
+        time.sleep(0.02)
+threading.Thread(target=nap).start()
+"""
 
 
 def child_of(pid):
@@ -97,14 +103,35 @@ def test_all(tap, mine, below):
 
 
 def test_chosen(tap, mine, below):
-    for pid in (mine, below):
+    """Returns what was sampled of `mine`."""
+    for pid in (below, mine):
         slices, status = watch(lambda s, pid=pid: chains(s, pid), "-p", str(pid))
         tap.ok(status == 0 and set(samples(slices)) == {(pid, "deep90")},
                f"-p samples a process{' of a namespace below' if pid == below else ''} by its number",
                str(samples(slices)))
-    slices, _ = watch(lambda s: chains(s, mine), "--comm", "^deep90$")
-    tap.ok(chains(slices, mine) and {name for _, name in samples(slices)} == {"deep90"},
-           "--comm chooses by name", str(samples(slices)))
+    named, _ = watch(lambda s: chains(s, mine), "--comm", "^deep90$")
+    tap.ok(chains(named, mine) and {name for _, name in samples(named)} == {"deep90"},
+           "--comm chooses by name", str(samples(named)))
+    return slices
+
+
+def test_waits(tap):
+    """A thread that sleeps: its waits have its number here, and the process's number and name."""
+    with live.Load([sys.executable, "-c", NAPS]) as load:
+        task = f"/proc/{load.pid}/task"
+        live.wait_for(lambda: len(os.listdir(task)) == 2)
+        thread = max(map(int, os.listdir(task)))
+
+        def asleep(slices):
+            return sum(stack["weight"] for part in slices for stack in part.json["stacks"]
+                       if stack["thread"] == thread and part.json["processes"][stack["process"]]["pid"] == load.pid
+                       and part.json["functions"][stack["frames"][-1]]["name"].strip("[]") == "sleep")
+
+        slices, status = watch(lambda s: asleep(s) > 1e5, "-e", "off-cpu", "-p", str(load.pid))
+        names = {(process["pid"], process["name"]) for part in slices for process in part.json["processes"]}
+        tap.ok(status == 0 and asleep(slices) > 1e5, "a thread that sleeps has its waits",
+               f"{asleep(slices)} us")
+        tap.ok(names == {(load.pid, comm_of(load.pid))}, "... with its process's number and name", str(names))
 
 
 def test_same_number(tap, number):
@@ -144,7 +171,7 @@ def test_text(tap):
     tap.ok(status == 0 and bool(told), "the report counts samples of processes outside", str(status))
 
 
-def test_perf(tap, mine):
+def test_perf(tap, mine, slices):
     if not shutil.which("perf"):
         tap.skip("perf names the same process", "perf is missing")
         return
@@ -157,7 +184,6 @@ def test_perf(tap, mine):
     if not lines:
         tap.skip("perf names the same process", "it took no samples")
         return
-    slices, _ = watch(lambda s: chains(s, mine), "-p", str(mine))
     leaves = {user[-1] for part in slices for _, _, user, _, _ in part.stacks if user}
     tap.ok({(int(pid), comm) for comm, pid, _ in lines} == set(samples(slices)),
            "perf names the same process", f"{set(lines)} {samples(slices)}")
@@ -177,14 +203,14 @@ def test_foreign_proc(tap):
 
 def inside(number):
     tap = live.Tap()
-    with live.Load([DEEP, SECONDS]) as mine, live.Load([*UNSHARE, DEEP, SECONDS]) as unshare:
+    with live.Gentle([DEEP, SECONDS]) as mine, live.Gentle([*UNSHARE, DEEP, SECONDS]) as unshare:
         below = live.wait_for(lambda: child_of(unshare.pid))
         live.wait_for(lambda: comm_of(below) == "deep90")
         live.wait_busy([mine.pid, below])
         test_check(tap)
         test_all(tap, mine.pid, below)
-        test_chosen(tap, mine.pid, below)
-        test_perf(tap, mine.pid)
+        test_perf(tap, mine.pid, test_chosen(tap, mine.pid, below))
+    test_waits(tap)
     test_same_number(tap, number)
     test_command(tap)
     test_text(tap)
@@ -202,7 +228,7 @@ def main():
         tap.done()
     name = os.path.join(os.environ.get("TMPDIR", "/tmp"), OUTSIDE)
     shutil.copy(DEEP, name)
-    with live.Load([name, "900"]) as outside:
+    with live.Gentle([name, "900"]) as outside:
         live.wait_busy([outside.pid])
         status = subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), str(outside.pid)],
                                 check=False).returncode
