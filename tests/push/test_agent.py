@@ -25,13 +25,13 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "live")]
-from live import STACKTOP, Load, Tap, need, status_kb, wait_for  # noqa: E402
+from live import STACKTOP, Gentle, Tap, need, status_kb, wait_for  # noqa: E402
 from receiver import Receiver  # noqa: E402
 
 BUSY = [sys.executable, "-c", "import hashlib\nwhile True: hashlib.sha256(b'x' * 1000).hexdigest()"]
 EVERY = 2
 AWAY = 600 if os.environ.get("SIZE") == "full" else 30
-GROWTH_KB = 24 * 1024   # what tables and names of new programs may take meanwhile
+GROWTH_KB = 24 * 1024   # what caches may take meanwhile
 
 
 def free_port():
@@ -117,7 +117,7 @@ def profiles_of(server):
 def test_service(tap, folder):
     """From the start to the end, with a server and a manager."""
     manager = Manager(folder)
-    with Receiver() as server, Load(BUSY) as load:
+    with Receiver() as server, Gentle(BUSY) as load:
         agent = Agent(folder, {"push": f"otlp+http://127.0.0.1:{server.http_port}", "label": "env=prod",
                                "frequency": 99},
                       env={"NOTIFY_SOCKET": manager.path, "STACKTOP_LABEL": "rack=4",
@@ -155,8 +155,9 @@ def test_service(tap, folder):
 
 def test_all_arrives(tap, folder):
     """What the agent counts is what the server has."""
-    with Receiver() as server, Load(BUSY):
-        agent = Agent(folder, {"push": f"otlp+http://127.0.0.1:{server.http_port}", "frequency": 199})
+    with Receiver() as server, Gentle(BUSY) as load:
+        agent = Agent(folder, {"push": f"otlp+http://127.0.0.1:{server.http_port}", "frequency": 499,
+                               "pid": load.pid})
         wait_for(lambda: agent.metric("stacktop_push_sent_samples_total") > 200)
         counted = agent.metric("stacktop_push_samples_total")
         status = agent.end()
@@ -169,9 +170,9 @@ def test_away(tap, folder):
     """The server is away: all waits in the spool, and memory does not grow with it."""
     spool = os.path.join(folder, "spool")
     port = free_port()
-    with Load(BUSY), Load(BUSY):
+    with Gentle(BUSY) as one, Gentle(BUSY) as two:
         agent = Agent(folder, {"push": f"otlp+http://127.0.0.1:{port}", "frequency": 99,
-                               "spool": f"{spool}:64M"})
+                               "pid": f"{one.pid},{two.pid}", "spool": f"{spool}:64M"})
         wait_for(lambda: agent.metric("stacktop_push_waiting_intervals") >= 3)
         before = status_kb(agent.process.pid, "VmRSS")
         time.sleep(AWAY)
@@ -197,8 +198,8 @@ def test_away(tap, folder):
 def test_killed(tap, folder):
     """kill -9: what is in the spool is sent by the next run, which says what is missing."""
     spool = os.path.join(folder, "spool")
-    with Load(BUSY):
-        settings = {"push": f"otlp+http://127.0.0.1:{free_port()}", "frequency": 199,
+    with Gentle(BUSY) as load:
+        settings = {"push": f"otlp+http://127.0.0.1:{free_port()}", "frequency": 499, "pid": load.pid,
                     "spool": f"{spool}:64M"}
         agent = Agent(folder, settings)
         wait_for(lambda: agent.metric("stacktop_push_waiting_intervals") >= 3)
@@ -231,8 +232,8 @@ def test_killed(tap, folder):
 def test_full(tap, folder):
     """A spool that is too small: the oldest goes, and is counted."""
     spool = os.path.join(folder, "spool")
-    with Load(BUSY):
-        agent = Agent(folder, {"push": f"otlp+http://127.0.0.1:{free_port()}", "frequency": 99,
+    with Gentle(BUSY) as load:
+        agent = Agent(folder, {"push": f"otlp+http://127.0.0.1:{free_port()}", "frequency": 99, "pid": load.pid,
                                "spool": f"{spool}:1M"})
         wait_for(lambda: agent.metric("stacktop_push_waiting_intervals") >= 1)
         second = subprocess.run([STACKTOP, "--agent", "--push", "otlp+http://127.0.0.1:1", "--spool",
