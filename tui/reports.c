@@ -19,6 +19,7 @@
 #include "tui/complain.h"
 #include "tui/export/batch.h"
 #include "tui/export/export.h"
+#include "tui/leave.h"
 #include "tui/options.h"
 #include "tui/profile/board.h"
 #include "tui/profile/profile.h"
@@ -44,7 +45,7 @@ int reports_signals(void)
 
 bool reports_end_push(struct push *push, struct profile *profile, uint64_t *serial, unsigned int ms)
 {
-	bool whole = push_end(push, ms);
+	bool whole = push_end(push, ms > leave_ms() ? ms : leave_ms());
 
 	batch_messages(stderr, profile, serial);
 	return whole;

@@ -3,8 +3,9 @@
 """stacktop --push, as receivers see it: what arrives is what the JSON of the same run says, sample by
 sample, whatever the protocol and whatever goes wrong on the way.
 
-The source is the replay of docs/demo.session, which is the same each time. The receiver is receiver.py,
-which shares no code with stacktop; nginx and nghttpd are peers that know nothing of profiles.
+The source is the replay of docs/demo.session, or of its first seconds, which is the same each time. The
+receiver is receiver.py, which shares no code with stacktop; nginx and nghttpd are peers that know nothing
+of profiles.
 
     tests/push/test_push.py [PART...]       only these parts: labels, tls, trouble...
 
@@ -38,8 +39,12 @@ from receiver import Fault, Receiver, received_samples  # noqa: E402
 
 pb = receiver.pb
 DEMO = os.path.join(HERE, "..", "..", "docs", "demo.session")
+WHOLE = ("-r", DEMO)
+PART = (*WHOLE, "--to", "15")   # five requests, where it does not matter what is in them
 SECRET = "s3cr3t-0f-the-test"
-LIMIT = 90      # seconds for a run that must not hang
+LIMIT = 360     # seconds for a run that must not hang
+PATIENT = {"STACKTOP_END_MS": "300000"} # waits until all is sent, however busy the machine is
+HASTY = {"STACKTOP_END_MS": ""}         # not set: for what is never sent
 SIDE_BY_SIDE = 4
 
 # By name: the scheme, which port, the path behind it, the name that the receiver has for it.
@@ -85,13 +90,13 @@ class Run:
     """A run of stacktop that sends a replay, or is one of this machine. `samples` is what its JSON says,
     by (PID, comm, names)."""
 
-    def __init__(self, folder, url, *options, env=None, every=3, source=("-r", DEMO)):
+    def __init__(self, folder, url, *options, env=None, every=3, source=PART):
         self.out = tempfile.mktemp(prefix="out-", suffix=".json", dir=folder)
         self.start = time.monotonic()
         self.process = subprocess.Popen(
             [STACKTOP, *source, "-b", "--format", "json", "-o", self.out, "--push", url, "--push-every",
              str(every), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
+            env={**os.environ, **PATIENT, **(env or {})}, stdin=subprocess.DEVNULL)
 
     def end(self, limit=LIMIT):
         try:
@@ -145,7 +150,7 @@ def arrived(tap, name, run, server, first=0):
 def each_protocol(tap, folder):
     for name, (_, _, _, speaks) in PROTOCOLS.items():
         with Receiver(out=os.path.join(folder, name)) as server:
-            run = Run(folder, url_of(server, name)).end()
+            run = Run(folder, url_of(server, name), source=WHOLE).end()
             got = arrived(tap, f"{name}: the samples of the JSON arrive", run, server)
             came = server.requests
             tap.ok(came and {one["protocol"] for one in came} == {speaks} and not got.resent and
@@ -283,7 +288,7 @@ def waits_arrive(tap, folder):
     """Off-CPU time, as a profile of its own."""
     for name in ("pyroscope", "otlp"):
         with Receiver(out=os.path.join(folder, f"off-{name}")) as server:
-            run = Run(folder, url_of(server, name), "-e", "off-cpu").end()
+            run = Run(folder, url_of(server, name), "-e", "off-cpu", source=WHOLE).end()
             want = {key: 1000 * time for key, time in run.by_stack("weight").items() if time}
             got = received_samples(server.requests, unit="nanoseconds")
             found = {key: value for key, value in got.samples.items() if value}
@@ -346,12 +351,12 @@ def too_large(tap, folder):
     """413 makes parts of a request, none larger than what is allowed."""
     for name in ("pyroscope", "ingest", "parca", "otlp"):
         with Receiver(out=tempfile.mkdtemp(dir=folder)) as server:
-            Run(folder, url_of(server, name), every=30).end()
+            Run(folder, url_of(server, name), every=6).end()
             size = max(one["bytes"]["wire"] for one in server.requests)
         limit = size * 2 // 3
         with Receiver(out=tempfile.mkdtemp(dir=folder)) as server:
             server.faults.append(Fault(status=413, above=limit, count=None))
-            run = Run(folder, url_of(server, name), every=30).end()
+            run = Run(folder, url_of(server, name), every=6).end()
             arrived(tap, f"{name}: 413, and the parts arrive", run, server)
             sizes = [one["bytes"]["wire"] for one in server.requests if one["accepted"]]
             tap.ok(sizes and max(sizes) <= limit and
@@ -383,7 +388,7 @@ def not_a_receiver(tap, folder):
     """A server that answers with 200 and a page has stored nothing."""
     for name in ("parca", "otlp", "pyroscope"):
         with Receiver(out=tempfile.mkdtemp(dir=folder), speak=("parca-page",)) as server:
-            run = Run(folder, url_of(server, name)).end()
+            run = Run(folder, url_of(server, name), env=HASTY).end()
             tap.ok(run.stderr.count("\n") and not received_samples(server.requests).samples and
                    re.search(r"push|sent|send|receiver|answer", run.stderr),
                    f"{name}: a page is no answer", f"exit {run.status}: {run.stderr[-200:]}")
@@ -421,13 +426,14 @@ def free_port():
 
 def late_server(tap, folder):
     """The server starts when samples already wait."""
-    for name in ("pyroscope", "otlp+grpc"):
+    # The second one later than stacktop waits unless the environment says so.
+    for name, after in (("pyroscope", 2), ("otlp+grpc", 12)):
         port = free_port()
         scheme = PROTOCOLS[name][0]
         server = Receiver(port, port, out=tempfile.mkdtemp(dir=folder))
         server.wanted = (port, None) if PROTOCOLS[name][1] == "http" else (None, port)
         run = Run(folder, f"{scheme}://localhost:{port}")
-        timer = threading.Timer(2, server.start)
+        timer = threading.Timer(after, server.start)
         timer.start()
         run.end()
         timer.join()
@@ -439,7 +445,7 @@ def no_server(tap, folder):
     """Names that do not resolve, ports that nothing listens on: a message, and an end."""
     for what, url in (("a name that does not resolve", "otlp+http://stacktop-test.invalid:4318"),
                       ("a port without a server", f"pyroscope+http://localhost:{free_port()}")):
-        run = Run(folder, url).end()
+        run = Run(folder, url, env=HASTY).end()
         tap.ok(run.took < LIMIT and "killed" not in run.stderr and run.reports and
                re.search(r"resolve|connect|sent", run.stderr), f"{what}: it is told, and the run ends",
                f"exit {run.status} after {run.took:.0f} s: {run.stderr[-300:]}")
@@ -460,14 +466,15 @@ def tls(tap, folder):
     for name, scheme in (("pyroscope", "pyroscope+https"), ("otlp+grpc", "otlp+grpcs")):
         with Receiver(tls=good, out=tempfile.mkdtemp(dir=folder)) as server:
             port = server.http_port if name == "pyroscope" else server.grpc_port
-            run = Run(folder, f"{scheme}://localhost:{port}").end()
+            run = Run(folder, f"{scheme}://localhost:{port}", env=HASTY).end()
             tap.ok(not server.requests and re.search("certificate", run.stderr, re.I),
                    f"{name}: an unknown certificate is refused", run.stderr[-200:])
             run = Run(folder, f"{scheme}://localhost:{port}", "--push-ca", good[0]).end()
             arrived(tap, f"{name}: --push-ca trusts it", run, server)
         with Receiver(tls=other, out=tempfile.mkdtemp(dir=folder)) as server:
             port = server.http_port if name == "pyroscope" else server.grpc_port
-            run = Run(folder, f"{scheme}://localhost:{port}", "--push-ca", other[0]).end()
+            run = Run(folder, f"{scheme}://localhost:{port}", "--push-ca", other[0],
+                      env=HASTY).end()
             tap.ok(not server.requests and re.search("certificate|name", run.stderr, re.I),
                    f"{name}: a certificate of another name is refused", run.stderr[-200:])
 
@@ -589,7 +596,7 @@ def behind_nginx(tap, folder):
         place = tempfile.mkdtemp(dir=folder)
         os.chmod(place, 0o755)
         with Receiver(out=os.path.join(place, "out")) as server:
-            Run(folder, url_of(server, name), every=30).end()
+            Run(folder, url_of(server, name), every=6).end()
             size = max(one["bytes"]["wire"] or one["bytes"]["raw"] for one in server.requests)
             first = len(server.requests)
             port = free_port()
@@ -602,7 +609,7 @@ def behind_nginx(tap, folder):
             proxy = subprocess.Popen([nginx, "-p", place, "-c", config], stderr=subprocess.DEVNULL)
             try:
                 tap.ok(wait_for(port), f"{name}: nginx listens")
-                run = Run(folder, f"{scheme}://localhost:{port}", "--push-ca", cert, every=30).end()
+                run = Run(folder, f"{scheme}://localhost:{port}", "--push-ca", cert, every=6).end()
             finally:
                 proxy.terminate()
                 proxy.wait(10)
@@ -626,7 +633,7 @@ def http2_without_grpc(tap, folder):
     try:
         wait_for(port)
         for scheme in ("otlp+grpc", "parca+grpc", "http"):
-            run = Run(folder, f"{scheme}://localhost:{port}").end()
+            run = Run(folder, f"{scheme}://localhost:{port}", env=HASTY).end()
             tap.ok("killed" not in run.stderr and run.reports and
                    re.search(r"404|405|HTTP|gRPC|speak|receiver", run.stderr),
                    f"{scheme}: a server without gRPC is told", f"exit {run.status} after "
