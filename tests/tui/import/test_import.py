@@ -226,7 +226,7 @@ def check_go(tap, folder):
     program, cpu, heap = (os.path.join(folder, name) for name in ("profiled", "cpu.pb.gz", "heap.pb.gz"))
     done = subprocess.run(["go", "build", "-o", program, os.path.join(HERE, "profiled.go")],
                           capture_output=True, check=False, text=True,
-                          env={**os.environ, "GOCACHE": os.path.join(folder, "cache"), "GO111MODULE": "off"})
+                          env={"GOCACHE": os.path.join(folder, "cache"), **os.environ, "GO111MODULE": "off"})
     tap.ok(done.returncode == 0, "the Go program is built", done.stderr)
     subprocess.run([program, cpu, heap], check=True, stdout=subprocess.DEVNULL)
     go_agrees(tap, "CPU profile", cpu, "samples", "count", "samples")
