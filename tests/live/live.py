@@ -295,12 +295,16 @@ class Slice:
 
 
 class Stream:
-    """stacktop in the background, read slice by slice while it runs."""
+    """stacktop in the background, read slice by slice while it runs. `first`: it and its command come
+    before all others, for a test of how soon stacktop knows something."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, first=False):
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.process = subprocess.Popen([STACKTOP, "-b", "--format", "json", *options],
-                                        stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+                                        stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err,
+                                        start_new_session=first)
+        if first:
+            weigh(self.process.pid, -20)
         self.pid = self.process.pid
         self.slices = []
         self.at = 0

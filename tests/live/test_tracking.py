@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# time limit: 400 s
+# time limit: 900 s
 """Processes that change while they are profiled: exec, fork, threads, reused PIDs, code that is mapped,
 unmapped and moved, replaced files. Every program here spins in a chain of its own
 (tests/live/programs/track), so each stack is either that chain or ends with a reason: never a mixture.
@@ -74,11 +74,19 @@ class Stacks:
 
     def known(self, name=None):
         """From the first slice on in which all is known and the chain is seen."""
+        return self.since(lambda users: not any(user[0] in NOT_YET for user in users) and any(
+            name is None or user[0] in COMPLETE and is_chain(user, name) for user in users))
+
+    def named(self):
+        """From the first slice on in which the outermost functions have names: names that take longer
+        than half a slice come with the next one."""
+        return self.since(lambda users: not any("+0x" in user[0] for user in users))
+
+    def since(self, good):
+        """From the first slice on with good(its user stacks)."""
         rest = Stacks(())
-        at = next((i for i, part in enumerate(self.parts) if part and not any(
-            user[0] in NOT_YET for _, _, user, _ in part) and any(
-                name is None or user[0] in COMPLETE and is_chain(user, name)
-                for _, _, user, _ in part)), len(self.parts))
+        at = next((i for i, part in enumerate(self.parts)
+                   if part and good([user for _, _, user, _ in part])), len(self.parts))
         rest.parts = self.parts[at:]
         rest.all = [stack[1:] for part in rest.parts for stack in part]
         return rest
@@ -153,13 +161,13 @@ def is_chain(user, name):
     return frames == [f"{name}_one", f"{name}_two", f"{name}_spin"]
 
 
-def stream(*options):
-    return live.Stream("--no-inline", "-F", HERTZ, "-d", "0.1", *options)
+def stream(*options, first=False):
+    return live.Stream("--no-inline", "-F", HERTZ, "-d", "0.1", *options, first=first)
 
 
 def profile(*command, comm=None, timeout=100):
     """Slices of a command, from its start to its end."""
-    with stream("--", *command) as top:
+    with stream("--", *command, first=True) as top:
         top.until(lambda _: False, timeout)
         if not top.slices:  # the status is the command's
             raise RuntimeError(f"{' '.join(command)[:200]}: {top.process.poll()} "
@@ -167,11 +175,16 @@ def profile(*command, comm=None, timeout=100):
         return Stacks(top.slices, comm)
 
 
-def attached(pid, enough=200):
+def attached(pid, enough=200, symbols=True):
+    """Stacks of a process that runs already, once it is known."""
+    def of(slices):
+        stacks = Stacks(slices).known()
+        return stacks.named() if symbols else stacks
+
     with stream("-p", str(pid)) as top:
-        top.until(lambda slices: sum(part.count(int(pid)) for part in slices) >= enough)
+        top.until(lambda slices: of(slices).count >= enough)
         top.stop()
-        return Stacks(top.slices)
+        return of(top.slices)
 
 
 def samples_of(ms):
@@ -442,7 +455,7 @@ def vanished(tap, folder):
     with live.Load([sys.executable, "-c", code]) as load:
         live.wait_for(lambda: "memfd:" in os.readlink(f"/proc/{load.pid}/exe") and
                       live.wait_busy([load.pid]))
-        stacks = attached(load.pid, 400)
+        stacks = attached(load.pid, 400, symbols=False)
         names = {frame.partition("+")[0] for _, user, _ in stacks.all for frame in user
                  if "+0x" in frame}
         tap.ok(stacks.count > 300 and stacks.share(is_walked) >= 99 and
@@ -518,7 +531,7 @@ def changing(tap, folder):
     writes = 0
     with live.Load([os.path.join(folder, "run"), "remap", target, "60000"]) as load, \
             stream("-p", str(load.pid)) as top:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while top.process.poll() is None and time.monotonic() < end and \
                 (writes < 500 or len(top.slices) < 10):
             with open(target, "r+b") as file:
