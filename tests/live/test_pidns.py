@@ -6,7 +6,8 @@
 they are counted apart and never shown, even where a process inside has the number that one outside has
 there. /proc in the namespace, and perf where it exists, are the reference.
 
-Covers: bpf/sampler/pidns.c bpf/prog/pidns.bpf.h bpf/prog/waits.bpf.c bpf/report/check.c bpf/tracker/sideband.c bpf/prog/profiler.bpf.c
+Covers: bpf/sampler/pidns.c bpf/prog/pidns.bpf.h bpf/report/check.c bpf/tracker/sideband.c bpf/prog/profiler.bpf.c
+Covers: bpf/prog/waits.bpf.c
 """
 
 import collections
