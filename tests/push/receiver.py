@@ -342,7 +342,7 @@ def received_samples(requests, unit="count", kind=None):
         for profile in request["profiles"]:
             at = [i for i, one in enumerate(profile["types"])
                   if (one[0] == kind if kind else one[1] == unit)][:1]
-            same = json.dumps({**profile, "labels": None}, sort_keys=True)
+            same = {**profile, "labels": None}
             if profile["id"]:
                 if profile["id"] in seen:
                     resent.append(profile["id"])
@@ -658,8 +658,9 @@ class Receiver:
     """Both servers. `requests` has what came, in the order of arrival; `faults` what will happen to the
     next requests. A port of None: not this one."""
 
-    def __init__(self, http_port=0, grpc_port=0, out=None, tls=None, speak=SPEAKS, control=False):
-        self.speak, self.control = tuple(speak), control
+    def __init__(self, http_port=0, grpc_port=0, out=None, tls=None, speak=SPEAKS, control=False,
+                 log=True):
+        self.speak, self.control, self.log = tuple(speak), control, log
         self.out = out or tempfile.mkdtemp(prefix="receiver-")
         os.makedirs(self.out, exist_ok=True)
         self.requests, self.faults, self.broken = [], [], []
@@ -823,8 +824,9 @@ class Receiver:
             for i, raw in enumerate(raws):
                 with open(os.path.join(self.out, f"{number}-{i}.pb.gz"), "wb") as file:
                     file.write(raw)
-            with open(os.path.join(self.out, "requests.ndjson"), "a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
+            if self.log:
+                with open(os.path.join(self.out, "requests.ndjson"), "a", encoding="utf-8") as file:
+                    file.write(json.dumps(entry) + "\n")
             self.requests.append(entry)
             self.arrived.notify_all()
 
