@@ -434,6 +434,16 @@ void run(struct running *r, const struct tracker_filter *filter)
 	run_tracker(r);
 }
 
+void run_own(struct running *r)
+{
+	static pid_t own;
+	static const struct tracker_filter filter = {.pids = &own, .npids = 1};
+
+	own = getpid();
+	run(r, &filter);
+	assert_int_equal(tracker_follow(r->tracker, own), 0);
+}
+
 void run_end(struct running *r)
 {
 	tracker_free(r->tracker);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the tracker knows of the machine's processes and of children that the test starts, compared
- * with /proc and with the program headers of the files that they map.
+ * with /proc and with the program headers of the files that they map. time limit: 600 s
  * Covers: bpf/tracker/tracker.c bpf/tracker/answers.c bpf/tracker/process.c
  * Covers: bpf/tracker/maplist.c bpf/tracker/mapsreader.c bpf/sampler/clock.h
  * Covers: symbols/files/procstat.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/rescan.c
@@ -97,8 +97,9 @@ static void test_existing(void **state)
 	assert_int_equal(ts.words_max, (uint64_t)SHARDS << 20);
 	assert_false(ts.filtering);
 	assert_int_equal(ts.nattached, 0);
-	WAIT((tracker_state(r.tracker, &ts), ts.idle));
-	assert_true(ts.words_used > 0 && ts.words_used <= ts.words_max);
+	/* not until it is idle: processes come and go on a busy machine */
+	WAIT((tracker_state(r.tracker, &ts), ts.words_used));
+	assert_in_range(ts.words_used, 1, ts.words_max);
 	assert_in_range(ts.shards_used, 1, ts.shards_created);
 	assert_in_range(ts.shards_created, 1, SHARDS);
 	run_end(&r);
@@ -242,7 +243,7 @@ static void test_life(void **state)
 	struct child c;
 
 	(void)state;
-	run(&r, NULL);
+	run_own(&r);
 	c = child_start(BY_FORK, "t-life", 0);
 	WAIT(is_called(&r, c.pid, "t-life"));
 	old_image = stat_image(c.pid);
@@ -295,7 +296,7 @@ static void test_kept(void **state)
 	struct child c;
 
 	(void)state;
-	run(&r, NULL);
+	run_own(&r);
 	tracker_keep_dead(r.tracker, UINT64_MAX / 2);
 	c = child_start(BY_EXEC, "t-kept", 0);
 	wait_for_image(&r, c.pid, "/test_tracker");
@@ -322,7 +323,7 @@ static void test_exec(void **state)
 	pid_t fork_;
 
 	(void)state;
-	run(&r, NULL);
+	run_own(&r);
 	c = child_start(BY_EXEC, "t-exec", 0);
 	wait_for_image(&r, c.pid, "/test_tracker");
 	fork_ = (pid_t)child_ask(&c, ORDER_FORK, NULL);
@@ -378,7 +379,7 @@ static void test_names(void **state)
 		before[i] = child_start(BY_FORK, names[i], 0);
 		assert_int_equal(child_ask(&before[i], ORDER_THREAD, names[n - 1 - i]), 0);
 	}
-	run(&r, NULL);
+	run_own(&r);
 	after = child_start(BY_FORK, "t-names", 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(
@@ -407,7 +408,7 @@ static void test_descriptors(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		run(&r, NULL);
+		run_own(&r);
 		c = child_start(BY_EXEC, "t-fds", 0);
 		wait_for_image(&r, c.pid, "/test_tracker");
 		run_end(&r); /* at once, while tables are built */
