@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 import watch  # noqa: E402
 
-HERTZ = live.hertz(1999)
+HERTZ = live.hertz(3999)
 ENOUGH = 4000 if os.environ.get("SIZE") == "full" else 1800  # user stacks per program
 COMPLETE = 0.99
 GUESSED = 0.005  # of a refresh, once the code that a program makes is known
