@@ -203,7 +203,7 @@ def check_full_disk(tap, folder):
         return
     try:
         # So that each slice has something to replay.
-        with live.Load([SLIDE]):
+        with live.Gentle([SLIDE]):
             record_on_full_disk(tap, folder, disk)
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
@@ -218,7 +218,8 @@ def check_file_limit(tap, folder):
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(MAGIC), len(MAGIC)))
 
     for mode in ("-b", "--plain"):
-        done = subprocess.run([live.STACKTOP, mode, "-d", "0.3", "-n", "2", "-w", path],
+        done = subprocess.run([live.STACKTOP, mode, "-d", "0.3", "-n", "2", "-p",
+                               str(os.getpid()), "-w", path],
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=200,
                               preexec_fn=limit, check=False)
         err = done.stderr.decode("utf-8", "replace")
@@ -287,7 +288,7 @@ def main():
     folder = tempfile.mkdtemp()
     os.chmod(folder, 0o755)
     try:
-        with live.Load([DEEP]):
+        with live.Gentle([DEEP]):
             live.run_parts(tap, (check_round_trip, folder), (check_shards, folder), (check_kill, folder))
         live.run_parts(tap, (check_full_disk, folder), (check_file_limit, folder), (check_size, folder))
         check_demo(tap, folder)
