@@ -32,7 +32,7 @@ def as_nobody():
 
 def spin(**options):
     """A load that also ends by itself."""
-    return live.Load(["timeout", "900", "sh", "-c", SPIN], **options)
+    return live.Gentle(["timeout", "900", "sh", "-c", SPIN], **options)
 
 
 def busy_pid(load):

@@ -38,7 +38,7 @@ DELAYS = ("0.3", "1", "5", "20")  # the next if a process got no CPU in the one 
 
 
 def busy():
-    return live.Load([os.path.join(live.WORK, "deep90"), "600"])
+    return live.Gentle([os.path.join(live.WORK, "deep90"), "600"])
 
 
 def sampled(options, count, samples=1):
@@ -399,12 +399,12 @@ def perf_events(pid):
 
 def until_sampled(top, pid):
     """Waits until it has opened its events, for each CPU one that samples and one that records
-    processes, and the process has then run for half a second."""
+    processes, and the process has then run for a third of a second."""
     end, began = time.monotonic() + PATIENCE, None
     while time.monotonic() < end and top.poll() is None:
         if began is None and perf_events(top.pid) >= 2 * os.sysconf("SC_NPROCESSORS_ONLN"):
             began = live.process_seconds([pid])
-        if began is not None and live.process_seconds([pid]) > began + 0.5:
+        if began is not None and live.process_seconds([pid]) > began + 0.3:
             return
         time.sleep(0.05)
 
@@ -512,8 +512,8 @@ def patched(program, scratch):
 
 
 def check_folded(tap, scratch):
-    with live.Load([patched("hostile", scratch)]) as load, \
-            live.Load(["sh", "-c", "while :; do cat /proc/self/maps /proc/self/status; done"]):
+    with live.Gentle([patched("hostile", scratch)]) as load, \
+            live.Gentle(["sh", "-c", "while :; do cat /proc/self/maps /proc/self/status; done"]):
         time.sleep(0.3)
         out, err, status = sampled(("--format", "folded"), lambda text: text.count("\n"), 6)
         wrong, trouble = list(grammar(out)), live.errors(err, (load.pid, "sh", "cat"))
