@@ -127,7 +127,7 @@ class Gentle(Load):
         super().__exit__()
 
 
-def stacktop(*options, timeout=60):
+def stacktop(*options, timeout=300):
     """(standard output, standard error, exit status)"""
     done = subprocess.run([STACKTOP, *options], stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=timeout, check=False)
