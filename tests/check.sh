@@ -142,6 +142,11 @@ check_covers() {
     tests/where.py --check
 }
 
+# Each fault that a test must find has its place in the code.
+check_faults() {
+    tests/mutate.py --placed
+}
+
 check_licence() {
     local status=0 f
     for f in $(files '*.c' '*.h' '*.S' '*.sh' '*.py' Makefile .ci/run); do
@@ -179,7 +184,7 @@ check_arch() {
         xargs grep -niwE 'r([sbi]p|[abcd]x|[sd]i)'
 }
 
-for name in format headers includes arch covers licence whitespace docs words shellcheck python man clang \
+for name in format headers includes arch covers faults licence whitespace docs words shellcheck python man clang \
     cppcheck tidy; do
     check "$name"
 done
