@@ -10,19 +10,21 @@ test finds. Run it by hand; all faults with all programs take hours.
     --check         only check this, and that the fault compiles
     --covering      run only the programs that cover the file (tests/where.py)
     --units         run no program of tests/bpf/ and tests/live/
+    --log FILE      append the verdicts to FILE, and leave out faults that have one in it
 
-Programs that cover the file run first, fast ones before slow ones, then the other units of its folder,
-of tests/tui/ and of the other folders, then programs that sample the machine. The first that fails has
-found the fault. A program must first pass without a fault; else it finds nothing, and is reported. Its
-time limit is SLACK times the time that it took then. The last line has the number of faults found.
+Faults of files with unit tests come first. Programs that cover the file run first, fast ones before
+slow ones, then the other units of its folder, of tests/tui/ and of the other folders, then programs that
+sample the machine. The first that fails has found the fault. A program must first pass without a fault;
+else it finds nothing, and is reported. Its time limit is SLACK times the time that it took then. The last
+line counts the verdicts, with those that the log had.
 """
 
 import argparse
 import ctypes
+import functools
 import glob
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -37,10 +39,13 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 BUILD = os.environ.get("BUILD", "build")
 FOLDERS = where.FOLDERS
 LIVE = ("bpf", "live")
+COPIED = (*FOLDERS, "other", "capstone", "curl", "microhttpd", "asan", "tests", "libiberty")
 SLACK = 10
 LEAST_SECONDS = 60
 CLEAN_SECONDS = 1200    # limit of a program without a fault
+MEGABYTES = 4096        # of a program with a fault
 PR_SET_CHILD_SUBREAPER = 36
+VERDICT = re.compile(r"^(found|SURVIVED|BROKEN) +([^:\s]+):", re.M)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
@@ -77,12 +82,11 @@ def kill_children():
         time.sleep(0.02)
 
 
-def limit_memory():
-    """Sets only the soft limit: a program may have reasons to raise it."""
-    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    if hard == resource.RLIM_INFINITY or hard > half:
-        resource.setrlimit(resource.RLIMIT_DATA, (half, hard))
+def offer_memory():
+    """The kernel ends this process first when memory runs out. Sanitizers need terabytes of addresses,
+    so there is no limit."""
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
 
 
 class Tree:
@@ -100,14 +104,11 @@ class Tree:
             if os.path.lexists(source):
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copy2(source, target, follow_symlinks=False)
-        for name in (*FOLDERS, "asan", "tests", "libiberty"):
-            source = os.path.join(TOP, BUILD, name)
-            if os.path.isdir(source):
-                shutil.copytree(source, os.path.join(folder, BUILD, name), symlinks=True)
-        for source in glob.glob(os.path.join(TOP, BUILD, "*")):
-            if os.path.isfile(source):
-                os.makedirs(os.path.join(folder, BUILD), exist_ok=True)
-                shutil.copy2(source, os.path.join(folder, BUILD))
+        os.makedirs(os.path.join(folder, BUILD))
+        built = [path for path in glob.glob(os.path.join(TOP, BUILD, "*"))
+                 if os.path.isfile(path) or os.path.basename(path) in COPIED]
+        if built:   # the programs of a room are links to one file, and stay that
+            subprocess.run(["cp", "-a", *built, os.path.join(folder, BUILD)], check=True)
 
     def path(self, name):
         return os.path.join(self.top, name)
@@ -129,8 +130,12 @@ class Tree:
         has WERROR=."""
         if self.made.issuperset(targets):
             return ""
+        units = [target for target in targets if target.startswith(f"{BUILD}/asan/")]
+        goals = [target for target in targets if target not in units]
+        if units:
+            goals += ["unit", f"GOALS={' '.join(units)}"]
         done = subprocess.run(["make", "--no-print-directory", f"-j{os.cpu_count()}", "-k",
-                               f"BUILD={BUILD}", *targets], cwd=self.top, check=False,
+                               f"BUILD={BUILD}", *goals], cwd=self.top, check=False,
                               env={"WERROR": "1", **os.environ}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
@@ -175,10 +180,11 @@ class Tree:
 
     def run(self, path, limit):
         """The first failure; None when all passed."""
-        env = dict(os.environ, BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1")
+        env = dict(os.environ, BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1", AGAIN="0")
+        env.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEGABYTES}")
         process = subprocess.Popen([sys.executable, "tests/run.py", name_of(path)], cwd=self.top,
                                    env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, preexec_fn=limit_memory)
+                                   stderr=subprocess.STDOUT, preexec_fn=offer_memory)
         try:
             output = process.communicate(timeout=limit)[0].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:
@@ -205,15 +211,18 @@ class Tree:
         return self.seconds[path] is not None
 
 
-def programs(fault, options):
-    """(the programs that cover the file, all others), both in the order in which they run."""
-    known = where.tests()
+tests = functools.cache(where.tests)
+
+
+def programs(file, options):
+    """(the programs that cover a file, all others), both in the order in which they run."""
+    known = tests()
     every = [path for path in known if not path.startswith("tests/fuzz/")
              and not (options.units and is_live(path))]
-    first = [path for path in where.covering(fault.file, known) if path in every]
+    first = [path for path in where.covering(file, known) if path in every]
     if options.covering:
         return first, []
-    folder = fault.file.split("/")[0]
+    folder = file.split("/")[0]
 
     def rank(path):
         own = path.split("/")[1]
@@ -224,9 +233,9 @@ def programs(fault, options):
 
 def find(tree, fault, options):
     """(program, reason) of the first that finds the fault; (None, reason) when it cannot be tried."""
-    first, others = programs(fault, options)
+    first, others = programs(fault.file, options)
     # Scripts start other programs, which takes time.
-    first.sort(key=lambda path: (is_live(path), path[-2:] != ".c", tree.seconds.get(path) or 0))
+    first = sorted(first, key=lambda path: (is_live(path), path[-2:] != ".c", tree.seconds.get(path) or 0))
     text = tree.read(fault.file)
     for path in [*first, *others]:
         if path not in tree.seconds:
@@ -245,22 +254,43 @@ def find(tree, fault, options):
     return None, None
 
 
+def logged(path):
+    """{name: whether it was found} of the faults that have a verdict in a log."""
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return {name: verdict == "found" for verdict, name in VERDICT.findall(file.read())}
+
+
+def cost(fault, options):
+    """Sorts faults: those that units find first, and those of a file together."""
+    first = programs(fault.file, options)[0]
+    return (min(((is_live(path), path[-2:] != ".c") for path in first), default=(True, True)), fault.file)
+
+
 def mutate(tree, chosen, options):
-    found = survived = 0
-    for fault in chosen:
-        start = time.monotonic()
-        path, reason = find(tree, fault, options)
-        took = f"{time.monotonic() - start:.0f} s"
-        if path:
-            found += 1
-            print(f"found     {fault.name}: {name_of(path)}: {reason} ({took})", flush=True)
-        else:
-            survived += 1
-            verdict = "BROKEN" if reason else "SURVIVED"
-            print(f"{verdict:9} {fault.name} in {fault.file} ({took})", flush=True)
-            print("".join(f"    | {line}\n" for line in (reason or "").splitlines()[:8]), end="")
-    print(f"{found} found, {survived} survived")
-    return 1 if survived else 0
+    known = logged(options.log)
+    verdicts = {fault.name: known[fault.name] for fault in chosen if fault.name in known}
+    with open(options.log or os.devnull, "a", encoding="utf-8") as log:
+        for fault in sorted(chosen, key=lambda fault: cost(fault, options)):
+            if fault.name in verdicts:
+                continue
+            start = time.monotonic()
+            path, reason = find(tree, fault, options)
+            took = f"{time.monotonic() - start:.0f} s"
+            verdicts[fault.name] = bool(path)
+            if path:
+                text = f"found     {fault.name}: {name_of(path)}: {reason} ({took})\n"
+            else:
+                verdict = "BROKEN" if reason else "SURVIVED"
+                text = f"{verdict:9} {fault.name}: {fault.file} ({took})\n"
+                text += "".join(f"    | {line}\n" for line in (reason or "").splitlines()[:8])
+            for to in (sys.stdout, log):
+                to.write(text)
+                to.flush()
+    found = sum(verdicts.values())
+    print(f"{len(verdicts)} faults, {found} found, {len(verdicts) - found} survived")
+    return 0 if found == len(verdicts) else 1
 
 
 def misplaced():
@@ -327,6 +357,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
     for name in ("list", "placed", "check", "covering", "units"):
         parser.add_argument("--" + name, action="store_true")
+    parser.add_argument("--log")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     os.chdir(TOP)

@@ -12,8 +12,9 @@ sanitize = $(if $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - $(SAN
 unit_make = $(MAKE) --no-print-directory BUILD=$(UNIT) WARN= CFLAGS='-O1 -g1 $(sanitize)' TEST_CFLAGS='-O0 -g'
 
 .PHONY: unit unit-programs
+# All of them, or GOALS.
 unit:
-	+$(Q)$(unit_make) all unit-programs
+	+$(Q)$(unit_make) $(or $(GOALS),all unit-programs)
 unit-programs: $(TEST_BIN) $(FEED_BIN)
 $(UNIT)/%: FORCE
 	+$(Q)$(unit_make) $@
