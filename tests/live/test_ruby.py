@@ -145,6 +145,10 @@ def rubies():
     return found
 
 
+# Methods with one line of code, the one behind that of their `def`.
+ONE_LINE = {"Chain#deep", "Chain#by_catch"}
+
+
 def methods():
     """{name: line of its def} of the methods of Chain."""
     with open(PROGRAM, encoding="ascii") as source:
@@ -160,7 +164,8 @@ def check_lines(tap, name, parts):
             begin = begins.get(function["name"])
             if function["kind"] == "ruby" and begin:
                 seen += 1
-                if not begin <= function.get("line", 0) <= begin + 9:
+                lines = [begin + 1] if function["name"] in ONE_LINE else range(begin, begin + 10)
+                if function.get("line", 0) not in lines:
                     off.append((function["name"], function.get("line")))
     tap.ok(seen > 20 and not off, f"{name}: lines are those of the methods", f"{seen}, wrong: {off[:3]}")
 
