@@ -25,11 +25,11 @@ LINES = """<?php
 function leaf() { $s = 0;
   for ($i = 0; $i < 1000; $i++) $s += $i;
   return $s; }
-function caller() {
+class P { static function caller() {
   $x = 1;
-  return leaf() + $x; }
+  return leaf() + $x; } }
 while (true) {
-  caller();
+  P::caller();
 }
 """
 
@@ -62,7 +62,7 @@ def check_lines(tap, folder):
         for function in json.loads(part)["functions"]:
             if function["kind"] == "php" and function.get("file") == path:
                 lines.setdefault(function["name"], set()).add(function.get("line"))
-    tap.ok(lines.get("leaf", {0}) <= {3} and lines.get("caller") == {7} and lines.get("{main}") == {9},
+    tap.ok(lines.get("leaf", {0}) <= {3} and lines.get("P::caller") == {7} and lines.get("{main}") == {9},
            "functions are at the lines where they call or run", str(lines))
 
 
