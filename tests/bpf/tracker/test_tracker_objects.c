@@ -427,7 +427,7 @@ static void test_written(void **state)
 	write_in_place(copy.path, zeros, size);
 	tracker_written(r.tracker, id);
 	WAIT(!has_rows(&r, c.pid, at) && is_idle(&r));
-	/* If the mappings were read anew meanwhile it is another object, or none as it is no ELF. */
+	/* If the mappings were read anew meanwhile it is another object, or none: it is no ELF. */
 	assert_true(mapped_as(&r, c.pid, at, &facts) || facts.mtime != mtime);
 	write_in_place(copy.path, bytes, size);
 	tracker_written(r.tracker, id);
