@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/support/serve.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -116,6 +117,16 @@ static uint64_t serve_renames(const char *last)
 	return 0;
 }
 
+__attribute__((noreturn)) static void serve_work(void)
+{
+	for (;;) {
+		for (uint64_t until = clock_now() + 5000000; clock_now() < until;)
+			for (volatile int i = 0; i < 100000; i++)
+				;
+		usleep(15000);
+	}
+}
+
 static uint64_t serve_one(struct request *r)
 {
 	static char name[SERVE_ARG];
@@ -148,6 +159,8 @@ static uint64_t serve_one(struct request *r)
 	case ORDER_SPIN:
 		for (;;)
 			;
+	case ORDER_WORK:
+		serve_work();
 	case ORDER_EXEC:
 		execl("/bin/sleep", "sleep", "1000", NULL);
 		_exit(127);
@@ -434,6 +447,19 @@ void run(struct running *r, const struct tracker_filter *filter)
 	run_tracker(r);
 }
 
+static void follow_children(struct running *r)
+{
+	DIR *dir = opendir("/proc");
+	struct stat_line s;
+	struct dirent *e;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir)))
+		if (atoi(e->d_name) > 0 && stat_read(atoi(e->d_name), &s) && s.ppid == getpid())
+			tracker_follow(r->tracker, atoi(e->d_name)); /* unless it has ended */
+	closedir(dir);
+}
+
 void run_own(struct running *r)
 {
 	static pid_t own;
@@ -442,6 +468,7 @@ void run_own(struct running *r)
 	own = getpid();
 	run(r, &filter);
 	assert_int_equal(tracker_follow(r->tracker, own), 0);
+	follow_children(r);
 }
 
 void run_end(struct running *r)

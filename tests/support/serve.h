@@ -46,6 +46,7 @@ enum order {
 	ORDER_THREAD, /* one more thread, called arg */
 	ORDER_RENAMES, /* 20,000 times, then be called arg */
 	ORDER_SPIN,    /* forever; no answer */
+	ORDER_WORK,    /* forever, a quarter of the time; no answer */
 	ORDER_EXEC,    /* /bin/sleep; no answer */
 };
 
@@ -140,7 +141,10 @@ void run_tracker(struct running *r);
 /* Skips where it is not permitted, or where PIDs are not those that the kernel tells. */
 void run(struct running *r, const struct tracker_filter *filter);
 
-/* As run(), of the program itself and what it starts: no other process's files are read. */
+/*
+ * As run(), of this program, its children and what they start from now on: no tables are built for
+ * other processes.
+ */
 void run_own(struct running *r);
 
 void run_end(struct running *r);

@@ -145,7 +145,7 @@ static void test_silent(void **state)
 	if (fuse < 0)
 		skip();
 	alarm(GIVEN_UP);
-	run(&r, NULL);
+	run_own(&r);
 	assert_int_equal(ask(&r, 0, "fuse/file", NULL), -EAGAIN);
 	tracker_patience(r.tracker, 0);
 	assert_int_equal(ask(&r, 0, "fuse/file", NULL), -EAGAIN);
@@ -192,7 +192,7 @@ static void test_memory(void **state)
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
 	for (size_t i = 0; i < 4096; i++)
 		pages[i] = (uint8_t)(i * 7);
-	run(&r, NULL);
+	run_own(&r);
 	WAIT(is_known(&r, getpid()));
 	assert_int_equal(memory(&r, getpid(), pages + 10, 1000, read), 1000);
 	assert_memory_equal(read, pages + 10, 1000);

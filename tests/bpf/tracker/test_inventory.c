@@ -168,7 +168,7 @@ static void says_what_readelf_and_proc_say(void **state)
 		map_library(&c[i], path);
 	}
 	map_library(&c[1], path);
-	run(&r, NULL);
+	run_own(&r);
 	WAIT(is_in(&r, name, INVENTORY_READY));
 	assert_true(object_named(&r, name, &o));
 	check_file(&o, path);
@@ -180,7 +180,7 @@ static void says_what_readelf_and_proc_say(void **state)
 	WAIT(object_named(&r, name, &o) && o.processes == 2);
 	/* The program itself is sampled. This process, its two children and those that open files
 	 * for the tracker run it. */
-	child_order(&c[1], ORDER_SPIN, NULL);
+	child_order(&c[1], ORDER_WORK, NULL);
 	WAIT(object_named(&r, "test_inventory", &o) && o.sampled);
 	WAIT(object_named(&r, "test_inventory", &o) && o.processes == count_running());
 	assert_true(o.processes >= 4);
@@ -306,7 +306,7 @@ static void small_files_come_before_large_ones(void **state)
 	watch_for(1, large);
 	/* What the builders take first are files of processes that were there before. */
 	order.closed = true;
-	run(&r, NULL);
+	run_own(&r);
 	WAIT(is_in(&r, name, INVENTORY_QUEUED) && is_in(&r, base_name(large), INVENTORY_QUEUED));
 	order.closed = false;
 	WAIT(order.turn[0] && order.turn[1]);
@@ -325,7 +325,7 @@ static void the_end_does_not_wait_for_a_build(void **state)
 
 	(void)state;
 	held.on = true;
-	run(&r, NULL);
+	run_own(&r);
 	WAIT(held.builds);
 	run_end(&r);
 	held.on = false;
@@ -348,8 +348,8 @@ static void dropped_stays_away_until_sampled(void **state)
 	c = child_start(BY_EXEC, "t-inventory", 0);
 	map_library(&c, path);
 	busy = child_start(BY_EXEC, "t-busy", 0);
-	child_order(&busy, ORDER_SPIN, NULL);
-	run(&r, NULL);
+	child_order(&busy, ORDER_WORK, NULL);
+	run_own(&r);
 	WAIT(is_in(&r, name, INVENTORY_READY));
 	object_named(&r, name, &o);
 	post(&r, TRACKER_DROP, o.id, "dropped the table of t-inventory");
@@ -369,7 +369,7 @@ static void dropped_stays_away_until_sampled(void **state)
 	post(&r, TRACKER_DROP, o.id, "t-inventory");
 	post(&r, TRACKER_DROP, UINT64_MAX, "that object is gone");
 	/* The program is sampled all the time. */
-	child_order(&c, ORDER_SPIN, NULL);
+	child_order(&c, ORDER_WORK, NULL);
 	WAIT(object_named(&r, "test_inventory", &o) && o.sampled && o.state == INVENTORY_READY);
 	post(&r, TRACKER_DROP, o.id, "dropped the table of test_inventory");
 	WAIT(object_named(&r, "test_inventory", &o) && o.missed > 0);
@@ -391,7 +391,7 @@ static void pinned_outlives_its_processes(void **state)
 	copy_library(path, &name);
 	c = child_start(BY_EXEC, "t-inventory", 0);
 	map_library(&c, path);
-	run(&r, NULL);
+	run_own(&r);
 	WAIT(is_in(&r, name, INVENTORY_READY));
 	object_named(&r, name, &o);
 	post(&r, TRACKER_PIN, o.id, "t-inventory");

@@ -131,7 +131,7 @@ static void test_by_tag(void **state)
 
 	(void)state;
 	scratch_make(&s, "/proc/self/exe", "tag.so");
-	run(&r, NULL);
+	run_own(&r);
 	wait_for_image(&r, c.pid, "/test_tracker_objects");
 	assert_int_equal(stat(s.path, &st), 0);
 	assert_int_equal(place_in_file(&r, &st, 4096).kind, PLACE_UNKNOWN);
@@ -248,7 +248,7 @@ static void test_moved(void **state)
 	assert_true(area_find(c.pid, PLUGIN, true, &a));
 	scratch_make(&copy, a.name, "moved.so");
 	move_segments(copy.path);
-	run(&r, NULL);
+	run_own(&r);
 	at = map_file(&r, &c, copy.path, false);
 	check_mapped(&r, &c, at, "moved.so");
 	/* it differs from its original by just that */
@@ -282,7 +282,7 @@ static void test_files(void **state)
 	at[0] = map_file(NULL, &c, before.path, false);
 	at[1] = map_file(NULL, &c, evil[0].path, true);
 	scratch_end(&before);
-	run(&r, NULL);
+	run_own(&r);
 	at[2] = map_file(&r, &c, after.path, true);
 	scratch_end(&after);
 	at[3] = map_file(&r, &c, evil[1].path, false);
@@ -416,7 +416,7 @@ static void test_written(void **state)
 	assert_int_equal(read(fd, bytes, size), size);
 	close(fd);
 
-	run(&r, NULL);
+	run_own(&r);
 	at = map_file(&r, &c, copy.path, false);
 	id = id_at(&r, c.pid, at);
 	WAIT(has_rows(&r, c.pid, at));
@@ -460,7 +460,7 @@ static void test_parts(void **state)
 
 	(void)state;
 	c = child_start(BY_EXEC, "t-parts", 0);
-	run(&r, NULL);
+	run_own(&r);
 	assert_int_equal(child_ask(&c, ORDER_PLUGIN, PLUGIN), 0);
 	assert_true(area_find(c.pid, "/libc.so", true, &libc));
 	assert_true(area_find(c.pid, PLUGIN, true, &plugin));
@@ -522,7 +522,7 @@ static void test_one_stack(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++)
 		c[i] = child_start(BY_EXEC, "t-one", 0);
-	run(&r, NULL);
+	run_own(&r);
 	for (int i = 0; i < 2; i++)
 		child_order(&c[i], ORDER_SPIN, "");
 	WAIT((drain(r.sampler, t), seen = stack_of(t, thread_of(t, c[0].pid, c[0].pid)->last_user),

@@ -103,8 +103,8 @@ static void test_reset(void **state)
 	(void)state;
 	c = child_start(BY_EXEC, "t-reset", 0);
 	walks.pid = c.pid;
-	run(&r, NULL);
-	child_order(&c, ORDER_SPIN, NULL);
+	run_own(&r);
+	child_order(&c, ORDER_WORK, NULL);
 	wait_for_walks(&r, &walks);
 	for (int i = 0; i < 3; i++) {
 		reset(&r, TRACKER_RESET_SHARDS, "", 1);
@@ -214,7 +214,7 @@ static void test_silent(void **state)
 	many.size = 2 * 64 * (size_t)sysconf(_SC_PAGESIZE) / 96;
 	assert_true(readlink("/proc/self/exe", many.arg, sizeof(many.arg) - 1) > 0);
 	c = child_start(BY_EXEC, "t-silent", 0);
-	run(&r, NULL);
+	run_own(&r);
 	WAIT(count_known(&r, c.pid) > 0);
 	pin(c.pid, cpu);
 	pthread_mutex_lock(&r.gate);
@@ -239,7 +239,7 @@ static void test_moved(void **state)
 
 	(void)state;
 	c = child_start(BY_EXEC, "t-moved", 0);
-	run(&r, NULL);
+	run_own(&r);
 	move.size = 65536;
 	move.at = child_ask(&c, ORDER_JIT, NULL);
 	WAIT(place_at(&r, c.pid, 0, move.at).kind == PLACE_JIT);
