@@ -313,9 +313,9 @@ check:
 where:
 	@tests/where.py $(M)
 
-##   mutate         put one fault at a time into the code, list those that no test finds (hours; M=NAME)
+##   mutate         put one fault at a time into the code, list those that no unit test finds (hours; M=NAME)
 mutate:
-	@tests/deps.sh install build test kernels
+	@tests/deps.sh install build test
 	@BUILD=$(BUILD) tests/mutate.py $(M)
 
 ##   format         let clang-format rewrite all C files

@@ -1,26 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Puts the faults of tests/faults.py into a copy of the tree, one at a time, and names those that no
-test finds. Run it by hand; all faults with all programs take hours.
+test finds. Run it by hand; all faults take two hours of CPU time.
 
     tests/mutate.py [OPTION...] [WORD...]   only faults with this name, or with it in their file's path
 
     --list          only list the faults
     --placed        only check that each old text is there once; `make check` does
     --check         only check this, and that the fault compiles
-    --covering      run only the programs that cover the file (tests/where.py)
-    --units         run no program of tests/bpf/ and tests/live/
+    --live          run programs of tests/live/, tests/hostile/ and tests/push/, which take minutes each
     --log FILE      append the verdicts to FILE, and leave out faults that have one in it
 
-Faults of files with unit tests come first. Programs that cover the file run first, fast ones before
-slow ones, then the other units of its folder, of tests/tui/ and of the other folders, then programs that
-sample the machine. The first that fails has found the fault. A program must first pass without a fault;
-else it finds nothing, and is reported. Its time limit is SLACK times the time that it took then. The last
-line counts the verdicts, with those that the log had.
+Runs the unit tests that cover the fault's file (tests/where.py) and builds nothing else: compiled
+programs before scripts, then those that took the least time without a fault. The first that fails has
+found the fault; a program that measures must fail twice. A program that fails without a fault finds
+nothing, and is reported. The time limit is SLACK times the time without a fault. Verdicts are
+
+    found       by the program that follows
+    SURVIVED    every program passes
+    UNSOUND     no program passes without the fault, either
+    BROKEN      does not compile
+
+Faults that only live programs cover are not tried and not logged. The last line counts the verdicts,
+with those of the log.
 """
 
 import argparse
-import ctypes
+import collections
 import functools
 import glob
 import os
@@ -33,60 +39,22 @@ import tempfile
 import time
 
 import faults
+import run
 import where
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 BUILD = os.environ.get("BUILD", "build")
 FOLDERS = where.FOLDERS
-LIVE = ("bpf", "live")
 COPIED = (*FOLDERS, "other", "capstone", "curl", "microhttpd", "asan", "tests", "libiberty")
+LIVE = ("live", "hostile", "push")
 SLACK = 10
 LEAST_SECONDS = 60
 CLEAN_SECONDS = 1200    # limit of a program without a fault
 MEGABYTES = 4096        # of a program with a fault
-PR_SET_CHILD_SUBREAPER = 36
-VERDICT = re.compile(r"^(found|SURVIVED|BROKEN) +([^:\s]+):", re.M)
+VERDICT = re.compile(r"^(found|SURVIVED|UNSOUND|BROKEN) +([^:\s]+):", re.M)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
-
-def name_of(path):
-    """The program's name in tests/run.py."""
-    name = path.split("/", 1)[1]
-    return name[:-2] if name.endswith(".c") else name
-
-
-def is_live(path):
-    return path.split("/")[1] in LIVE
-
-
-def kill_children():
-    """Kills all processes that a program has left: this process adopts orphans."""
-    for _ in range(500):
-        left = []
-        for entry in glob.glob("/proc/[0-9]*/stat"):
-            try:
-                with open(entry, encoding="utf-8", errors="replace") as file:
-                    pid, rest = int(entry.split("/")[2]), file.read().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(rest[1]) == os.getpid():
-                left.append(pid)
-        if not left:
-            return
-        for pid in left:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, os.WNOHANG)
-            except (ProcessLookupError, ChildProcessError):
-                pass
-        time.sleep(0.02)
-
-
-def offer_memory():
-    """The kernel ends this process first when memory runs out. Sanitizers need terabytes of addresses,
-    so there is no limit."""
-    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-        file.write("1000")
+tests = functools.cache(where.tests)
 
 
 class Tree:
@@ -95,7 +63,7 @@ class Tree:
     def __init__(self, folder):
         self.top = folder
         self.seconds = {}   # path of a program: its time without a fault; None: it failed
-        self.made = set()   # targets that are up to date
+        self.programs = {}  # path of a program: (name, command, path)
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                                 "--exclude-standard"], cwd=TOP, check=True,
                                capture_output=True).stdout.decode().split("\0")
@@ -118,7 +86,6 @@ class Tree:
             return file.read()
 
     def write(self, name, text):
-        self.made.clear()
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
 
@@ -126,10 +93,8 @@ class Tree:
         self.write(fault.file, self.read(fault.file).replace(fault.old, fault.new))
 
     def make(self, *targets):
-        """The compiler's output when it fails, else nothing. Warnings are errors unless the environment
+        """The compiler's output when it fails, else 0. Warnings are errors unless the environment
         has WERROR=."""
-        if self.made.issuperset(targets):
-            return ""
         units = [target for target in targets if target.startswith(f"{BUILD}/asan/")]
         goals = [target for target in targets if target not in units]
         if units:
@@ -138,10 +103,7 @@ class Tree:
                                f"BUILD={BUILD}", *goals], cwd=self.top, check=False,
                               env={"WERROR": "1", **os.environ}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        if done.returncode:
-            return done.stderr.decode("utf-8", "replace") or "make failed"
-        self.made.update(targets)
-        return ""
+        return done.returncode and (done.stderr.decode("utf-8", "replace") or "make failed")
 
     def text_of(self, path, seen):
         """The text of a program's source, of the headers below tests/ that it includes, and of the
@@ -167,8 +129,8 @@ class Tree:
                     any(re.search(rf'["/]{name}\b', text) for name in begins):
                 yield helper
 
-    def targets(self, path):
-        """The targets to rebuild for a program."""
+    def build(self, path):
+        """Builds what a program needs; the compiler's output when it fails, else 0."""
         text = self.text_of(path, set())
         found = {f"{BUILD}/{'' if 'verify_' in helper else 'asan/'}{helper[:-2]}"
                  for helper in self.helpers(text)}
@@ -176,121 +138,78 @@ class Tree:
             found.add(f"{BUILD}/asan/{path[:-2]}")
         if not path.endswith(".c") or re.search(r"STACKTOP_BIN|/stacktop", text):
             found.add(f"{BUILD}/stacktop")
-        return found
+        return self.make(*found)
 
-    def run(self, path, limit):
-        """The first failure; None when all passed."""
-        env = dict(os.environ, BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1", AGAIN="0")
-        env.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEGABYTES}")
-        process = subprocess.Popen([sys.executable, "tests/run.py", name_of(path)], cwd=self.top,
-                                   env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, preexec_fn=offer_memory)
-        try:
-            output = process.communicate(timeout=limit)[0].decode("utf-8", "replace")
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            return f"out of time ({limit:.0f} s)"
-        finally:
-            kill_children()
-        if not process.returncode:
-            return None
-        reasons = [line.strip() for line in output.splitlines()
-                   if line.startswith("  " + name_of(path))]
-        return reasons[0].partition(": ")[2][:100] if reasons else "failed"
+    def fails(self, path, limit):
+        """The first failure of a program; None when it passes."""
+        _, command, source = self.programs[path]
+        result = run.Result(source, *run.run(command, limit), limit)
+        if result.failed or not result.passed:
+            return (result.reasons or ["everything is skipped"])[0][:100]
+        return None
 
     def passes(self, path):
         """True if a program passes without a fault; the tree has none at this time."""
         if path not in self.seconds:
-            error = self.make(*self.targets(path))
+            error = self.build(path)
             start = time.monotonic()
-            why = error or self.run(path, CLEAN_SECONDS)
+            why = error or self.fails(path, CLEAN_SECONDS)
             self.seconds[path] = None if why else time.monotonic() - start
             if why:
-                print(f"{name_of(path)} fails without a fault: {why}", flush=True)
+                print(f"{path} fails without a fault: {why}", flush=True)
         return self.seconds[path] is not None
 
 
-tests = functools.cache(where.tests)
-
-
-def programs(file, options):
-    """(the programs that cover a file, all others), both in the order in which they run."""
-    known = tests()
-    every = [path for path in known if not path.startswith("tests/fuzz/")
-             and not (options.units and is_live(path))]
-    first = [path for path in where.covering(file, known) if path in every]
-    if options.covering:
-        return first, []
-    folder = file.split("/")[0]
-
-    def rank(path):
-        own = path.split("/")[1]
-        return (own == "live", own == "bpf" and folder != "bpf", own != folder, own != "tui", path)
-
-    return first, sorted((path for path in every if path not in first), key=rank)
-
-
 def find(tree, fault, options):
-    """(program, reason) of the first that finds the fault; (None, reason) when it cannot be tried."""
-    first, others = programs(fault.file, options)
-    # Scripts start other programs, which takes time.
-    first = sorted(first, key=lambda path: (is_live(path), path[-2:] != ".c", tree.seconds.get(path) or 0))
+    """(verdict, text about it); the tree has no fault before and after."""
+    paths = [path for path in where.covering(fault.file, tests())
+             if path in tree.programs and (path.split("/")[1] in LIVE) == options.live]
+    sound = sorted(filter(tree.passes, paths), key=lambda path: (path[-2:] != ".c", tree.seconds[path]))
+    if not sound:
+        return ("UNSOUND", fault.file) if paths else (None, "")
     text = tree.read(fault.file)
-    for path in [*first, *others]:
-        if path not in tree.seconds:
-            tree.write(fault.file, text)
-        if not tree.passes(path):
-            continue
-        if tree.read(fault.file) == text:
-            tree.put(fault)
-        reason = tree.make(*tree.targets(path))
-        broken = bool(reason)
-        reason = reason or tree.run(path, max(LEAST_SECONDS, SLACK * tree.seconds[path]))
-        if reason:
-            tree.write(fault.file, text)
-            return None if broken else path, reason
-    tree.write(fault.file, text)
-    return None, None
-
-
-def logged(path):
-    """{name: whether it was found} of the faults that have a verdict in a log."""
-    if not path or not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        return {name: verdict == "found" for verdict, name in VERDICT.findall(file.read())}
-
-
-def cost(fault, options):
-    """Sorts faults: those that units find first, and those of a file together."""
-    first = programs(fault.file, options)[0]
-    return (min(((is_live(path), path[-2:] != ".c") for path in first), default=(True, True)), fault.file)
+    tree.put(fault)
+    try:
+        for path in sound:
+            error = tree.build(path)
+            if error:
+                return "BROKEN", "\n    | ".join([fault.file, *error.splitlines()[:8]])
+            for _ in range(2 if run.measures(tree.programs[path][0]) else 1):
+                reason = tree.fails(path, max(LEAST_SECONDS, SLACK * tree.seconds[path]))
+                if not reason:
+                    break
+            if reason:
+                return "found", f"{path}: {reason}"
+        return "SURVIVED", fault.file
+    finally:
+        tree.write(fault.file, text)
 
 
 def mutate(tree, chosen, options):
-    known = logged(options.log)
-    verdicts = {fault.name: known[fault.name] for fault in chosen if fault.name in known}
-    with open(options.log or os.devnull, "a", encoding="utf-8") as log:
-        for fault in sorted(chosen, key=lambda fault: cost(fault, options)):
-            if fault.name in verdicts:
-                continue
-            start = time.monotonic()
-            path, reason = find(tree, fault, options)
-            took = f"{time.monotonic() - start:.0f} s"
-            verdicts[fault.name] = bool(path)
-            if path:
-                text = f"found     {fault.name}: {name_of(path)}: {reason} ({took})\n"
-            else:
-                verdict = "BROKEN" if reason else "SURVIVED"
-                text = f"{verdict:9} {fault.name}: {fault.file} ({took})\n"
-                text += "".join(f"    | {line}\n" for line in (reason or "").splitlines()[:8])
-            for to in (sys.stdout, log):
-                to.write(text)
-                to.flush()
-    found = sum(verdicts.values())
-    print(f"{len(verdicts)} faults, {found} found, {len(verdicts) - found} survived")
-    return 0 if found == len(verdicts) else 1
+    verdicts = {}
+    if options.log and os.path.exists(options.log):
+        with open(options.log, encoding="utf-8") as log:
+            verdicts = {name: verdict for verdict, name in VERDICT.findall(log.read())}
+    os.environ.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEGABYTES}")
+    # The kernel ends the largest of these first when memory runs out. Sanitizers need terabytes of
+    # addresses, so there is no limit.
+    run.write_text("/proc/self/oom_score_adj", 1000)
+    run.adopt_orphans()
+    for fault in sorted(chosen, key=lambda fault: fault.file):
+        if fault.name in verdicts:
+            continue
+        start = time.monotonic()
+        verdicts[fault.name], about = find(tree, fault, options)
+        if verdicts[fault.name]:
+            text = f"{verdicts[fault.name]:9} {fault.name}: {about} ({time.monotonic() - start:.0f} s)"
+            print(text, flush=True)
+            with open(options.log or os.devnull, "a", encoding="utf-8") as log:
+                log.write(text + "\n")
+    count = collections.Counter(verdicts[fault.name] for fault in chosen)
+    print(f"{len(chosen)} faults: {count['found']} found, {count['SURVIVED']} survived, {count[None]} not "
+          f"tried (only {'unit tests' if options.live else 'live programs'} cover them), {count['BROKEN']} "
+          f"do not compile, {count['UNSOUND']} without a program that passes")
+    return 0 if count["found"] + count[None] == len(chosen) else 1
 
 
 def misplaced():
@@ -355,7 +274,7 @@ def check(tree, chosen):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
-    for name in ("list", "placed", "check", "covering", "units"):
+    for name in ("list", "placed", "check", "live"):
         parser.add_argument("--" + name, action="store_true")
     parser.add_argument("--log")
     parser.add_argument("words", nargs="*")
@@ -375,9 +294,10 @@ def main():
     # Interruption also removes the copy.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory(prefix="stacktop-mutate-") as folder:
         tree = Tree(folder)
+        os.chdir(folder)
+        tree.programs = {program[2]: program for program in run.programs(BUILD)}
         return check(tree, chosen) if options.check else mutate(tree, chosen, options)
 
 
