@@ -238,6 +238,11 @@ static void calls_are_named(void **state)
 	assert_int_equal(l->insns[2].name, LISTING_NONE);
 	assert_int_equal(l->insns[3].kind, DISASM_RETURN);
 	listing_put(l);
+	/* Code that does not begin where its segment does. */
+	assert_int_equal(list("calls", TEXT + 5, TEXT + 16, &l), 0);
+	assert_int_equal(l->ninsns, 3);
+	assert_string_equal(l->strings + l->insns[0].name, "second+0x8");
+	listing_put(l);
 }
 
 static void an_unknown_end_is_the_next_name(void **state)
