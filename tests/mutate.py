@@ -12,8 +12,8 @@ test finds. Run it by hand; all faults take two hours of CPU time.
     --log FILE      append the verdicts to FILE, and leave out faults that have one in it
 
 Runs the unit tests that cover the fault's file (tests/where.py) and builds nothing else: compiled
-programs before scripts, then those that took the least time without a fault. The first that fails has
-found the fault; a program that measures must fail twice. A program that fails without a fault finds
+programs, then scripts, each in the order of their time without a fault. The first that fails has found
+the fault; a program that measures must fail twice. A program that fails without a fault finds
 nothing, and is reported. The time limit is SLACK times the time without a fault. Verdicts are
 
     found       by the program that follows
@@ -160,17 +160,13 @@ class Tree:
         return self.seconds[path] is not None
 
 
-def find(tree, fault, options):
-    """(verdict, text about it); the tree has no fault before and after."""
-    paths = [path for path in where.covering(fault.file, tests())
-             if path in tree.programs and (path.split("/")[1] in LIVE) == options.live]
-    sound = sorted(filter(tree.passes, paths), key=lambda path: (path[-2:] != ".c", tree.seconds[path]))
-    if not sound:
-        return ("UNSOUND", fault.file) if paths else (None, "")
+def first_failure(tree, fault, sound):
+    """(verdict, text about it) of programs that pass without the fault; None when all pass with it. The
+    tree has no fault before and after."""
     text = tree.read(fault.file)
     tree.put(fault)
     try:
-        for path in sound:
+        for path in sorted(sound, key=tree.seconds.get):
             error = tree.build(path)
             if error:
                 return "BROKEN", "\n    | ".join([fault.file, *error.splitlines()[:8]])
@@ -180,9 +176,26 @@ def find(tree, fault, options):
                     break
             if reason:
                 return "found", f"{path}: {reason}"
-        return "SURVIVED", fault.file
     finally:
         tree.write(fault.file, text)
+    return None
+
+
+def find(tree, fault, options):
+    """(verdict, text about it); the verdict is None when no program covers the file."""
+    verdict = None
+    for compiled in (True, False):
+        paths = [path for path in where.covering(fault.file, tests()) if path in tree.programs
+                 and path.endswith(".c") == compiled and (path.split("/")[1] in LIVE) == options.live]
+        sound = list(filter(tree.passes, paths))
+        found = sound and first_failure(tree, fault, sound)
+        if found:
+            return found
+        if sound:
+            verdict = "SURVIVED"
+        elif paths:
+            verdict = verdict or "UNSOUND"
+    return verdict, fault.file
 
 
 def mutate(tree, chosen, options):
