@@ -181,12 +181,18 @@ def first_failure(tree, fault, sound):
     return None
 
 
+def covering(tree, fault, options):
+    """The compiled programs, and the scripts, that cover the fault's file."""
+    paths = [path for path in where.covering(fault.file, tests())
+             if path in tree.programs and (path.split("/")[1] in LIVE) == options.live]
+    return [path for path in paths if path.endswith(".c")], \
+        [path for path in paths if not path.endswith(".c")]
+
+
 def find(tree, fault, options):
     """(verdict, text about it); the verdict is None when no program covers the file."""
     verdict = None
-    for compiled in (True, False):
-        paths = [path for path in where.covering(fault.file, tests()) if path in tree.programs
-                 and path.endswith(".c") == compiled and (path.split("/")[1] in LIVE) == options.live]
+    for paths in covering(tree, fault, options):
         sound = list(filter(tree.passes, paths))
         found = sound and first_failure(tree, fault, sound)
         if found:
@@ -208,7 +214,8 @@ def mutate(tree, chosen, options):
     # addresses, so there is no limit.
     run.write_text("/proc/self/oom_score_adj", 1000)
     run.adopt_orphans()
-    for fault in sorted(chosen, key=lambda fault: fault.file):
+    # Scripts are slow: first the faults that compiled programs cover, those of one file together.
+    for fault in sorted(chosen, key=lambda fault: (not covering(tree, fault, options)[0], fault.file)):
         if fault.name in verdicts:
             continue
         start = time.monotonic()
