@@ -12,8 +12,8 @@ test finds. Run it by hand; all faults take two hours of CPU time.
     --log FILE      append the verdicts to FILE, and leave out faults that have one in it
 
 Runs the unit tests that cover the fault's file (tests/where.py) and builds nothing else: compiled
-programs, then scripts, each in the order of their time without a fault. The first that fails has found
-the fault; a program that measures must fail twice. A program that fails without a fault finds
+programs, then scripts, those first that cover the fewest files. The first that fails has found the fault;
+a program that measures must fail twice. A program that fails in a second copy, without a fault, finds
 nothing, and is reported. The time limit is SLACK times the time without a fault. Verdicts are
 
     found       by the program that follows
@@ -63,7 +63,6 @@ class Tree:
     def __init__(self, folder):
         self.top = folder
         self.seconds = {}   # path of a program: its time without a fault; None: it failed
-        self.programs = {}  # path of a program: (name, command, path)
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                                 "--exclude-standard"], cwd=TOP, check=True,
                                capture_output=True).stdout.decode().split("\0")
@@ -77,6 +76,8 @@ class Tree:
                  if os.path.isfile(path) or os.path.basename(path) in COPIED]
         if built:   # the programs of a room are links to one file, and stay that
             subprocess.run(["cp", "-a", *built, os.path.join(folder, BUILD)], check=True)
+        os.chdir(folder)
+        self.programs = {program[2]: program for program in run.programs(BUILD)}
 
     def path(self, name):
         return os.path.join(self.top, name)
@@ -142,6 +143,7 @@ class Tree:
 
     def fails(self, path, limit):
         """The first failure of a program; None when it passes."""
+        os.chdir(self.top)
         _, command, source = self.programs[path]
         result = run.Result(source, *run.run(command, limit), limit)
         if result.failed or not result.passed:
@@ -149,7 +151,7 @@ class Tree:
         return None
 
     def passes(self, path):
-        """True if a program passes without a fault; the tree has none at this time."""
+        """True if a program passes in this tree, which has no fault."""
         if path not in self.seconds:
             error = self.build(path)
             start = time.monotonic()
@@ -160,51 +162,39 @@ class Tree:
         return self.seconds[path] is not None
 
 
-def first_failure(tree, fault, sound):
-    """(verdict, text about it) of programs that pass without the fault; None when all pass with it. The
-    tree has no fault before and after."""
-    text = tree.read(fault.file)
+def covering(tree, fault, options):
+    """The programs that cover the fault's file in the order in which they run."""
+    paths = [path for path in where.covering(fault.file, tests())
+             if path in tree.programs and (path.split("/")[1] in LIVE) == options.live]
+    return sorted(paths, key=lambda path: (not path.endswith(".c"), len(tests()[path])))
+
+
+def find(clean, tree, fault, options):
+    """(verdict, text about it); the verdict is None when no program covers the file. Neither tree has a
+    fault before and after."""
+    verdict, text = None, tree.read(fault.file)
     tree.put(fault)
     try:
-        for path in sorted(sound, key=tree.seconds.get):
+        for path in covering(tree, fault, options):
+            if not clean.passes(path):
+                verdict = verdict or "UNSOUND"
+                continue
             error = tree.build(path)
             if error:
                 return "BROKEN", "\n    | ".join([fault.file, *error.splitlines()[:8]])
-            for _ in range(2 if run.measures(tree.programs[path][0]) else 1):
-                reason = tree.fails(path, max(LEAST_SECONDS, SLACK * tree.seconds[path]))
-                if not reason:
-                    break
+            limit = max(LEAST_SECONDS, SLACK * clean.seconds[path])
+            reason = tree.fails(path, limit)
+            if reason and run.measures(tree.programs[path][0]):
+                reason = tree.fails(path, limit)
             if reason:
                 return "found", f"{path}: {reason}"
+            verdict = "SURVIVED"
     finally:
         tree.write(fault.file, text)
-    return None
-
-
-def covering(tree, fault, options):
-    """The compiled programs, and the scripts, that cover the fault's file."""
-    paths = [path for path in where.covering(fault.file, tests())
-             if path in tree.programs and (path.split("/")[1] in LIVE) == options.live]
-    return [path for path in paths if path.endswith(".c")], \
-        [path for path in paths if not path.endswith(".c")]
-
-
-def find(tree, fault, options):
-    """(verdict, text about it); the verdict is None when no program covers the file."""
-    verdict = None
-    for paths in covering(tree, fault, options):
-        sound = list(filter(tree.passes, paths))
-        found = sound and first_failure(tree, fault, sound)
-        if found:
-            return found
-        if sound:
-            verdict = "SURVIVED"
-        elif paths:
-            verdict = verdict or "UNSOUND"
     return verdict, fault.file
 
 
-def mutate(tree, chosen, options):
+def mutate(clean, tree, chosen, options):
     verdicts = {}
     if options.log and os.path.exists(options.log):
         with open(options.log, encoding="utf-8") as log:
@@ -214,12 +204,16 @@ def mutate(tree, chosen, options):
     # addresses, so there is no limit.
     run.write_text("/proc/self/oom_score_adj", 1000)
     run.adopt_orphans()
+
     # Scripts are slow: first the faults that compiled programs cover, those of one file together.
-    for fault in sorted(chosen, key=lambda fault: (not covering(tree, fault, options)[0], fault.file)):
+    def order(fault):
+        return not any(path.endswith(".c") for path in covering(tree, fault, options)), fault.file
+
+    for fault in sorted(chosen, key=order):
         if fault.name in verdicts:
             continue
         start = time.monotonic()
-        verdicts[fault.name], about = find(tree, fault, options)
+        verdicts[fault.name], about = find(clean, tree, fault, options)
         if verdicts[fault.name]:
             text = f"{verdicts[fault.name]:9} {fault.name}: {about} ({time.monotonic() - start:.0f} s)"
             print(text, flush=True)
@@ -299,6 +293,7 @@ def main():
     parser.add_argument("--log")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
+    options.log = options.log and os.path.abspath(options.log)
     os.chdir(TOP)
     chosen = [fault for fault in faults.ALL if not options.words or fault.name in options.words
               or any(word in fault.file for word in options.words)]
@@ -315,10 +310,10 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="stacktop-mutate-") as folder:
-        tree = Tree(folder)
-        os.chdir(folder)
-        tree.programs = {program[2]: program for program in run.programs(BUILD)}
-        return check(tree, chosen) if options.check else mutate(tree, chosen, options)
+        tree = Tree(os.path.join(folder, "fault"))
+        if options.check:
+            return check(tree, chosen)
+        return mutate(Tree(os.path.join(folder, "clean")), tree, chosen, options)
 
 
 if __name__ == "__main__":
