@@ -47,7 +47,7 @@ BUILD = os.environ.get("BUILD", "build")
 FOLDERS = where.FOLDERS
 COPIED = (*FOLDERS, "other", "capstone", "curl", "microhttpd", "asan", "tests", "libiberty")
 LIVE = ("live", "hostile", "push")
-SLACK = 10
+SLACK = 4
 LEAST_SECONDS = 60
 CLEAN_SECONDS = 1200    # limit of a program without a fault
 MEGABYTES = 4096        # of a program with a fault
@@ -182,7 +182,7 @@ def find(clean, tree, fault, options):
             error = tree.build(path)
             if error:
                 return "BROKEN", "\n    | ".join([fault.file, *error.splitlines()[:8]])
-            limit = max(LEAST_SECONDS, SLACK * clean.seconds[path])
+            limit = round(max(LEAST_SECONDS, SLACK * clean.seconds[path]))
             reason = tree.fails(path, limit)
             if reason and run.measures(tree.programs[path][0]):
                 reason = tree.fails(path, limit)
