@@ -313,7 +313,7 @@ check:
 where:
 	@tests/where.py $(M)
 
-##   mutate         put one fault at a time into the code, list those that no unit test finds (hours; M=NAME)
+##   mutate         put one fault at a time into the code, list those that no unit test finds (an hour; M=NAME)
 mutate:
 	@tests/deps.sh install build test
 	@BUILD=$(BUILD) tests/mutate.py $(M)

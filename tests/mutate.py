@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Puts the faults of tests/faults.py into a copy of the tree, one at a time, and names those that no
-test finds. Run it by hand; all faults take two hours of CPU time.
+test finds. Run it by hand: a fault takes about six seconds of CPU time.
 
     tests/mutate.py [OPTION...] [WORD...]   only faults with this name, or with it in their file's path
 
