@@ -368,6 +368,8 @@ class Suite:
                 self.unsteady += [f"{name}: {reason}" for reason in result.reasons]
                 verdict = "unsteady"
                 output, result = more[0][0], again[0]
+            else:
+                print("".join(f"    ~ again: {reason}\n" for each in again for reason in each.reasons), end="")
         counts = f"{result.passed} passed" + (f", {result.failed} failed" if result.failed else "") + \
             (f", {result.skipped} skipped" if result.skipped else "")
         print(f"{verdict:8} {name:38} {counts}, {took:.1f} s, CPU {used:.1f} s")

@@ -10,4 +10,4 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 sysroot=$(tests/kernels/sysroot.sh "$1") || exit 1
 exec make --no-print-directory -j "$(nproc)" "CROSS=$1" "SYSROOT=$sysroot" "BUILD=${BUILD:-build}/$1" \
-    CFLAGS=-O0 all kernel-programs
+    WARN= CFLAGS=-O0 all kernel-programs

@@ -172,6 +172,8 @@ class Report:
 
 OWED = re.compile(r"stacktop: warning: (\d+ % of the busy CPUs' ticks came late|the kernel throttles)")
 # Said of one process; that not all processes have room is said of stacktop.
+# Of a file system that a test lets hang (test_hung.py, test_hungnames.py), whose folder is below no TMPDIR.
+OF_HUNG = re.compile(r"stacktop: warning: /var/tmp/stacktop-hung\S+ does not answer: ")
 OF_PROCESS = (re.compile(r"stacktop: warning: (?:no frames of its language for )?(?P<name>.{1,15}) \((?P<pid>\d+)\)"
                          r"(?:: its memory|: the layout|: too many mappings| and others of its user)"),
               re.compile(r"stacktop: warning: no room for the mappings of process (?P<pid>\d+)"))
@@ -181,6 +183,8 @@ def errors(err, own):
     """stderr without the warnings that a busy machine causes, and those about a process that is not one
     of `own`: PIDs, and names of programs whose processes have come and gone."""
     def is_foreign(line):
+        if OF_HUNG.match(line):
+            return True
         match = next(filter(None, (pattern.match(line) for pattern in OF_PROCESS)), None)
         return match and int(match["pid"]) not in own and match.groupdict().get("name") not in own
 
