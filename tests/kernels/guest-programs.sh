@@ -9,5 +9,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 sysroot=$(tests/kernels/sysroot.sh "$1") || exit 1
+tests/kernels/green.sh build || exit 1
 exec make --no-print-directory -j "$(nproc)" "CROSS=$1" "SYSROOT=$sysroot" "BUILD=${BUILD:-build}/$1" \
     WARN= CFLAGS=-O0 all kernel-programs
