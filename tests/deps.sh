@@ -258,8 +258,7 @@ log=$scratch/log
 case $mgr in
 apt)
     DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND
-    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mmin -60 2>/dev/null)" ] ||
-        $sudo apt-get update >"$log" 2>&1
+    $sudo apt-get update >"$log" 2>&1
     # A machine of CI is thrown away: nothing has to survive a loss of power.
     [ -z "${CI:-}" ] || install="$install -o Dpkg::Options::=--force-unsafe-io"
     ;;
