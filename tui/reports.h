@@ -25,8 +25,8 @@ int reports_run(struct profile *profile, struct source *source, struct child *co
 		struct push *push, const struct options *options, struct outfile *file, int signals,
 		uint64_t *serial);
 /*
- * Ends the push within so many ms, or leave_ms() if that is more, and says what comes of it, and
- * what the board has after message number *serial. False: samples were lost.
+ * Ends the push within the longer of ms and leave_ms(), then prints the outcome and the messages
+ * that the board has after number *serial. False: samples were lost.
  */
 #define PUSH_END_MS 10000
 bool reports_end_push(struct push *push, struct profile *profile, uint64_t *serial,

@@ -360,7 +360,7 @@ static bool is_idle(struct running *r)
 	return ts.idle;
 }
 
-/* As tracker_mapped_as of the file at addr; no facts when there is none. */
+/* tracker_mapped_as() for the file mapped at addr. False, and zeroed facts, if no file is. */
 static bool mapped_as(struct running *r, pid_t pid, uint64_t addr, struct file_facts *facts)
 {
 	struct code_place p;

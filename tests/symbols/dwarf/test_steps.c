@@ -362,7 +362,7 @@ static void add_many(void *map)
 }
 
 /*
- * A map in which all but so many bytes are taken by pieces. Each lookup merges all pieces, so there
+ * A map whose pieces leave only room bytes free. Each lookup merges all pieces, so there
  * are few before the last ones.
  */
 static void expect_adds(size_t room)

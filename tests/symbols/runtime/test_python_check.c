@@ -417,7 +417,7 @@ static void check_greenlet(struct subject *s, const struct found *at)
 	lie(f, record + l->cframe_previous, FAKE);
 	memcpy(f->page + l->cframe_previous, &own, sizeof(own));
 	assert_int_equal(check_fake(f), 0);
-	/* one that has a frame, and no call */
+	/* a record with a frame that belongs to no call */
 	memcpy(f->page + l->tstate_frame, &at->frame, sizeof(at->frame));
 	assert_int_equal(check_fake(f), -EINVAL);
 	/* several without a frame */

@@ -78,7 +78,7 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #undef reallocarray
 
 #define CELLS 150 /* enough for every array to grow */
-#define LONG  8	  /* one profile of so many goes through all rounds after a refusal */
+#define LONG  8	  /* every LONGth profile goes through all rounds after a refusal */
 
 static int64_t stack_make_named(struct profile *p, const char *name, bool kernel)
 {
