@@ -55,6 +55,7 @@ static volatile unsigned int sink;
 
 struct spent {
 	long long wall, on, ready;
+	long long lost; /* by all CPUs: neither the thread's nor a wait */
 };
 
 static long long clock_ns(clockid_t clock)
@@ -83,11 +84,29 @@ static long long ready_ns(int schedstat)
 	return ns;
 }
 
+/*
+ * Time in interrupts and time that a hypervisor took, of all CPUs. Kernels that measure them leave
+ * them out of the time of the thread that they interrupt. Source: proc_stat(5), field 6 to 8 of
+ * `cpu`.
+ */
+static long long lost_ns(void)
+{
+	char text[256] = "";
+	const int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = read(fd, text, sizeof(text) - 1);
+	long long irq = 0, softirq = 0, steal = 0;
+
+	close(fd);
+	if (n > 0)
+		sscanf(text, "cpu %*d %*d %*d %*d %*d %lld %lld %lld", &irq, &softirq, &steal);
+	return (irq + softirq + steal) * (1000 * MS / sysconf(_SC_CLK_TCK));
+}
+
 /* Of this thread, until one moment: it was not made to wait for a CPU between the three. */
-static struct spent spent_now(void)
+static __attribute__((noinline)) struct spent spent_now(void)
 {
 	const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	struct spent s;
+	struct spent s = {.lost = lost_ns()};
 
 	do {
 		s.ready = ready_ns(fd);
@@ -115,14 +134,15 @@ static void end(struct watch *w)
 	w->sum.wall += to.wall - w->from.wall;
 	w->sum.on += to.on - w->from.on;
 	w->sum.ready += to.ready - w->from.ready;
+	w->sum.lost += to.lost - w->from.lost;
 }
 
 static void say_sum(const char *name, const char *function, const char *cause, long long waited,
-		    long long ready, long tid)
+		    long long ready, long tid, long long lost)
 {
 	char line[256];
-	int n = snprintf(line, sizeof(line), "%s %s %s %lld %lld %ld\n", name, function, cause,
-			 waited, ready, tid);
+	int n = snprintf(line, sizeof(line), "%s %s %s %lld %lld %ld %lld\n", name, function, cause,
+			 waited, ready, tid, lost);
 
 	if (write(STDOUT_FILENO, line, (size_t)n) != n)
 		exit(1);
@@ -131,7 +151,7 @@ static void say_sum(const char *name, const char *function, const char *cause, l
 static void say(const char *name, const char *function, const char *cause, const struct watch *w)
 {
 	say_sum(name, function, cause, w->sum.wall - w->sum.on - w->sum.ready, w->sum.ready,
-		syscall(SYS_gettid));
+		syscall(SYS_gettid), w->sum.lost);
 }
 
 static void say_skip(const char *name, const char *reason)
@@ -599,7 +619,7 @@ static void run_forks(void)
 		while (wait(NULL) > 0)
 			;
 	}
-	say_sum("forks", "nap_in_child", "sleep", sum[0], sum[1], 0);
+	say_sum("forks", "nap_in_child", "sleep", sum[0], sum[1], 0, 0);
 }
 
 static void nap_between_execs(long long ns)
@@ -634,7 +654,7 @@ static void run_exec(char **argv)
 	waited += w.sum.wall - w.sum.on - w.sum.ready;
 	ready += w.sum.ready;
 	if (left <= 1) {
-		say_sum("exec", "nap_between_execs", "sleep", waited, ready, getpid());
+		say_sum("exec", "nap_between_execs", "sleep", waited, ready, getpid(), 0);
 		return;
 	}
 	snprintf(texts[0], NUMBER_TEXT, "%lld", length / MS);
@@ -689,7 +709,7 @@ static void run_crowd(void)
 			exit(1);
 	for (int i = 0; i < CROWD; i++)
 		pthread_join(threads[i], NULL);
-	say_sum("crowd", "nap_in_crowd", "sleep", crowd_waited, crowd_ready, 0);
+	say_sum("crowd", "nap_in_crowd", "sleep", crowd_waited, crowd_ready, 0, 0);
 }
 
 static bool use_cpu(int cpu)
@@ -767,14 +787,14 @@ static struct spent compete_with_child(void)
 
 static void run_starve(void)
 {
-	say_sum("starve", "compete", "runnable", 0, compete_with_child().ready, getpid());
+	say_sum("starve", "compete", "runnable", 0, compete_with_child().ready, getpid(), 0);
 }
 
 static void run_wall(void)
 {
 	const struct spent spent = compete_with_child();
 
-	say_sum("wall", "compete", "wall", spent.wall, spent.ready, getpid());
+	say_sum("wall", "compete", "wall", spent.wall, spent.ready, getpid(), 0);
 }
 
 /* --------------------------------------------------------------------------------------------- */
