@@ -51,7 +51,6 @@ if [ -z "$(files Makefile)" ]; then
     exit 1
 fi
 
-flags=(-std=gnu11 -D_GNU_SOURCE -I. "-I$build" "-DSTACKTOP_THEME_DIR=\"/usr/share/stacktop/themes\"")
 export TIDY_FLAGS="-std=gnu11 -D_GNU_SOURCE -I. -I$build -DSTACKTOP_THEME_DIR=\"\""
 sources() { files 'symbols/*.c' 'unwind/*.c' 'bpf/*.c' 'tui/*.c' | grep -v '\.bpf\.c$'; }
 headers() { files 'symbols/*.h' 'unwind/*.h' 'bpf/*.h' 'tui/*.h'; }
@@ -75,16 +74,21 @@ check_cppcheck() {
         -D_GNU_SOURCE -D__x86_64__ -I. $(sources)
 }
 
-# Its count of suppressed warnings on stderr is noise; findings are on stdout. A few functions have more
-# paths than all others together: max-nodes stops their analysis early; SIZE=full has the analyzer's own
-# limit.
+# With the warnings of the other compiler: the build has those of one only. Files of a processor are
+# compiled for it. Its count of suppressed warnings on stderr is noise; findings are on stdout. A few
+# functions have more paths than all others together: max-nodes stops their analysis early; SIZE=full has
+# the analyzer's own limit.
 check_tidy() {
-    nodes="-Xclang -analyzer-config -Xclang max-nodes=20000"
-    if [ "${SIZE:-}" = full ]; then nodes=; fi
-    export nodes
+    more="-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2"
+    [ "${SIZE:-}" = full ] || more="$more -Xclang -analyzer-config -Xclang max-nodes=20000"
+    export more
     # shellcheck disable=SC2016  # expanded by the inner shell
     sources | xargs -r -P "$jobs" -n 1 sh -c '
-        clang-tidy --quiet "$1" -- $TIDY_FLAGS $nodes 2>/dev/null' tidy
+        case $1 in
+        */arch/x86_64/*) more="$more -DFOR_X86_64" ;;
+        */arch/arm64/*) more="$more -DFOR_ARM64" ;;
+        esac
+        clang-tidy --quiet "$1" -- $TIDY_FLAGS $more 2>/dev/null' tidy
 }
 
 check_shellcheck() {
@@ -123,18 +127,6 @@ check_headers() {
 
 check_includes() {
     tests/includes.py
-}
-
-# Warnings of the other compiler; the normal build has only one compiler's.
-check_clang() {
-    # Those of a processor, as that one's.
-    for processor in x86_64 arm64; do
-        sources | grep "/arch/$processor/" | xargs -r -n 8 clang "${flags[@]}" -Wall -Wextra \
-            "-DFOR_${processor^^}" -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2 \
-            -Werror -fsyntax-only || return
-    done
-    sources | grep -v /arch/ | xargs -r -P "$jobs" -n 8 clang "${flags[@]}" -Wall -Wextra \
-        -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2 -Werror -fsyntax-only
 }
 
 # Each test names the sources that it covers, and each source has a test.
@@ -184,7 +176,7 @@ check_arch() {
         xargs grep -niwE 'r([sbi]p|[abcd]x|[sd]i)'
 }
 
-for name in format headers includes arch covers faults licence whitespace docs words shellcheck python man clang \
+for name in format headers includes arch covers faults licence whitespace docs words shellcheck python man \
     cppcheck tidy; do
     check "$name"
 done
