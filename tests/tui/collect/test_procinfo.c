@@ -7,12 +7,16 @@
  * Covers: tui/collect/procinfo.c
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,13 +78,19 @@ static int teardown(void **state)
 	return 0;
 }
 
-static uint32_t sampled(struct world *w, uint64_t image, uint64_t exec, const char *comm)
+static uint32_t sampled_of(struct world *w, pid_t pid, uint64_t image, uint64_t exec,
+			   const char *comm)
 {
-	const struct tracker_exec of = {.pid = getpid(), .start_stack = image, .exec_id = exec};
+	const struct tracker_exec of = {.pid = pid, .start_stack = image, .exec_id = exec};
 	int64_t id = procinfo_proc(w->procs, &of, comm, w->now);
 
 	assert_true(id >= 0);
 	return (uint32_t)id;
+}
+
+static uint32_t sampled(struct world *w, uint64_t image, uint64_t exec, const char *comm)
+{
+	return sampled_of(w, getpid(), image, exec, comm);
 }
 
 static void end_slice(struct world *w)
@@ -241,6 +251,52 @@ static void a_sample_within_exec_does_not_name_the_process(void **state)
 	assert_string_equal(proc(w, id)->comm, "alpha");
 }
 
+/* A process of another group than its user, where this one may start such. */
+static pid_t start(char *const *args)
+{
+	int ends[2];
+	char none;
+	pid_t child;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		if (!getuid() && setegid(1))
+			_exit(1);
+		execvp(args[0], args);
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &none, 1), 0); /* it has called exec */
+	close(ends[0]);
+	return child;
+}
+
+static void a_process_has_its_arguments_and_its_user(void **state)
+{
+	char *const args[] = {"sleep", "300", "1", NULL};
+	struct world *w = *state;
+	const struct passwd *user = getpwuid(geteuid());
+	const pid_t child = start(args);
+	uint32_t id;
+
+	assert_non_null(user);
+	procinfo_seen(w->procs, child, FIRST);
+	id = sampled_of(w, child, IMAGE, FIRST, alpha);
+	end_slice(w);
+	assert_string_equal(proc(w, id)->cmdline, "sleep 300 1");
+	/* Another thread looks for the name. */
+	for (int i = 0; i < 10000 && !proc(w, id)->user[0]; i++) {
+		usleep(1000);
+		sampled_of(w, child, IMAGE, FIRST, alpha);
+		end_slice(w);
+	}
+	assert_string_equal(proc(w, id)->user, user->pw_name);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -252,6 +308,7 @@ int main(void)
 		TEST(the_tracker_knows_when_it_ended),
 		TEST(without_an_address_space_it_is_the_same),
 		TEST(a_kernel_thread_is_one_process),
+		TEST(a_process_has_its_arguments_and_its_user),
 	};
 
 	return cmocka_run_group_tests_name("procinfo", tests, NULL, NULL);

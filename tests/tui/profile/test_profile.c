@@ -121,6 +121,37 @@ static void test_references(void **state)
 	profile_free(p);
 }
 
+static void note_samples(const struct profile *p, void *arg)
+{
+	*(uint64_t *)arg += samples(p, SPAN_TOTAL, QUERY_ALL);
+}
+
+static void test_last_chance(void **state)
+{
+	struct profile *p = profile_new(2, 100);
+	struct profile_cell cell = {.count = 5};
+	uint64_t first = 0, second = 0;
+
+	(void)state;
+	profile_before_zero(p, note_samples, &first);
+	profile_before_zero(p, note_samples, &second);
+	cell.proc = feed_proc(p, 10, 1, "sh", true);
+	cell.ustack = feed_names(p, false, "main;a");
+	cell.kstack = feed_names(p, true, "entry;sys");
+	assert_int_equal(feed_commit(p, &cell, 1), 0);
+	profile_zero(p);
+	assert_int_equal(first, 5);
+	assert_int_equal(second, 5);
+	profile_before_zero(p, NULL, &first);
+	assert_int_equal(feed_commit(p, &cell, 1), 0);
+	profile_zero(p);
+	assert_int_equal(first, 5);
+	assert_int_equal(second, 10);
+	profile_stack_put(p, cell.ustack);
+	profile_stack_put(p, cell.kstack);
+	profile_free(p);
+}
+
 /* A process without samples is forgotten when it exits, not before, and may come back. */
 static void test_quiet_process(void **state)
 {
@@ -534,6 +565,7 @@ int main(void)
 		cmocka_unit_test(test_interned),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_last_chance),
 		cmocka_unit_test(test_quiet_process),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_no_time),
