@@ -45,6 +45,10 @@ comma := ,
 # a thousand targets.
 folder = $(if $(wildcard $(@D)/.),,@mkdir -p $(@D))
 
+# For targets that install packages before they build: below them, with a job for each CPU, unless the
+# caller has said how many.
+parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # --- flags -----------------------------------------------------------------------------------
 
 WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2
@@ -221,7 +225,7 @@ $(BUILD)/tests/fuzz/%_arm64: tests/fuzz/%_arm64.c $(if $(filter arm64,$(ARCH)),$
 ##   run            install missing packages, build, and start (ARGS='...': options); sudo only to start
 run:
 	@tests/deps.sh install build
-	@$(MAKE) --no-print-directory all
+	@+$(parallel) all
 	@set --; [ -t 1 ] || set -- -b -d 2 -n 1; \
 	if [ "$$(id -u)" = 0 ] || ! command -v sudo >/dev/null; then \
 		exec $(BUILD)/stacktop "$$@" $(ARGS); \
@@ -245,7 +249,7 @@ tests: all unit $(WORK_BIN) $(HELPER_BIN) $(BUILD)/tests/work/deep90.static
 ##                  GUEST=aarch64: on another machine)
 test-kernels:
 	@tests/deps.sh install build test kernels
-	@$(if $(GUEST),tests/kernels/guest-programs.sh $(GUEST),$(MAKE) --no-print-directory kernel-programs)
+	@+$(if $(GUEST),tests/kernels/guest-programs.sh $(GUEST),$(parallel) kernel-programs)
 	@BUILD=$(BUILD) SIZE=$(or $(SIZE),full) GUEST=$(GUEST) tests/kernels/run.sh $(KERNELS)
 kernel-programs: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
 		$(BUILD)/tests/work/deep90 $(BUILD)/tests/work/deep90.static
@@ -256,7 +260,7 @@ TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker trac
 	$(filter tests/tui/%,$(TEST_C))
 tsan:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
+	@+$(parallel) BUILD=$(BUILD)/tsan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' all \
 		$(TSAN_C:%.c=$(BUILD)/tsan/%) $(BUILD)/tsan/tests/tui/demo
 	@BUILD=$(BUILD)/tsan UNIT=$(BUILD)/tsan TIME_FACTOR=5 TSAN_OPTIONS=die_after_fork=0 \
@@ -265,7 +269,7 @@ tsan:
 ##   fuzz           run every fuzzer for FUZZ_SECONDS (30)
 fuzz:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=$(CLANG) \
+	@+$(parallel) BUILD=$(BUILD)/fuzz CC=$(CLANG) \
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fprofile-instr-generate' \
 		fuzz-programs
 	@BUILD=$(BUILD)/fuzz tests/fuzz.sh $(FUZZ_SECONDS)
@@ -275,21 +279,21 @@ fuzz-programs: $(FUZZ_BIN)
 ##                  (OF=other: of the files for the other processor)
 verify-unwind:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_unwind$(if $(OF),.other)
+	@+$(parallel) $(BUILD)/tests/unwind/verify_unwind$(if $(OF),.other)
 	$(Q)$(BUILD)/tests/unwind/verify_unwind$(if $(OF),.other) $(DIR)
 
 ##   zoo            sample real programs of Debian, beside perf (PROGRAMS='mono ruby', SECONDS=4,
 ##                  OUT=docs/COVERAGE.md: write the table there, too)
 zoo:
 	@tests/deps.sh install build
-	@$(MAKE) --no-print-directory all
+	@+$(parallel) all
 	@BUILD=$(BUILD) SECONDS=$(SECONDS) OUT=$(OUT) tests/zoo/run.py $(PROGRAMS)
 
 ##   bench          measure the cost of a walk, table sizes, start time, CPU and memory use
 BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer churn deep90.fp peer.bpf.o)
 bench:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory bench-programs
+	@+$(parallel) bench-programs
 	@BUILD=$(BUILD) tests/bench/run.sh
 bench-programs: all $(WORK_BIN) $(BENCH_BIN)
 

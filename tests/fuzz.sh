@@ -24,20 +24,33 @@ python3 tests/fuzz/seeds.py "$made" || {
     failed=1
 }
 [ $# != 0 ] || set -- tests/fuzz/fuzz_*.c
-for source; do
-    name=$(basename "$source" .c)
-    source=tests/fuzz/$name.c
-    corpus=$build/corpus/$name
+
+fuzz() { # name
+    corpus=$build/corpus/$1
     mkdir -p "$corpus"
-    options=$(sed -n '1,5s,^/\* fuzz: \(.*\) \*/$,\1,p' "$source")
+    options=$(sed -n '1,5s,^/\* fuzz: \(.*\) \*/$,\1,p' "tests/fuzz/$1.c")
     seeds=
-    for folder in "tests/fuzz/seeds/$name" "$made/$name"; do
+    for folder in "tests/fuzz/seeds/$1" "$made/$1"; do
         [ -d "$folder" ] && seeds="$seeds $folder"
     done
     # shellcheck disable=SC2086  # each option and folder is a word, and there may be none
-    if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix="$build/crashes/$name-" $options "$corpus" $seeds \
-        >"$build/$name.log" 2>&1; then
+    "$build/tests/fuzz/$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+        -print_final_stats=1 -artifact_prefix="$build/crashes/$1-" $options "$corpus" $seeds \
+        >"$build/$1.log" 2>&1 && echo ok >"$build/$1.verdict"
+}
+
+# As many beside each other as there are CPUs.
+names=$(basename -s .c "$@")
+running=0
+for name in $names; do
+    rm -f "$build/$name.verdict"
+    fuzz "$name" &
+    running=$((running + 1))
+    [ $((running % $(nproc))) != 0 ] || wait
+done
+wait
+for name in $names; do
+    if [ -e "$build/$name.verdict" ]; then
         passed=$((passed + 1))
         count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")
         runs=$((runs + ${count:-0}))

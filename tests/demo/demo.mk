@@ -33,13 +33,13 @@ AS_DEMO = unshare --uts --cgroup --mount sh -c 'echo demo >/proc/sys/kernel/host
 ##   demo           replay the recording docs/demo.session; needs no rights
 demo:
 	@tests/deps.sh install build
-	@$(MAKE) --no-print-directory all
+	@+$(parallel) all
 	@$(BUILD)/stacktop --replay docs/demo.session $(ARGS)
 
 ##   demo-session   record docs/demo.session anew: a minute of the programs below tests/demo/; needs root
 demo-session:
 	@tests/deps.sh install build
-	@$(MAKE) --no-print-directory all $(RECORDED_BIN)
+	@+$(parallel) all $(RECORDED_BIN)
 	@$(call AS_DEMO,recorded) $(BUILD)/stacktop -b -e wall -d 1 -F 199 --record docs/demo.session -- \
 		/srv/stage >/dev/null
 	@chmod 644 docs/demo.session && ls -l docs/demo.session
@@ -47,11 +47,11 @@ demo-session:
 ##   docs-screens   redraw the pictures of README and docs/ from docs/demo.session
 docs-screens:
 	@tests/deps.sh install build
-	@$(MAKE) --no-print-directory all
+	@+$(parallel) all
 	@tests/demo/screens.sh $(BUILD) session docs/screens
 
 ##   docs-screens-live  redraw those that no session has: walks, tables, machine code; needs root
 docs-screens-live:
 	@tests/deps.sh install build
-	@$(MAKE) --no-print-directory all $(DEMO_BIN)
+	@+$(parallel) all $(DEMO_BIN)
 	@$(call AS_DEMO,) tests/demo/screens.sh $(BUILD) live docs/screens

@@ -3,5 +3,5 @@
 .PHONY: hostile
 hostile:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory all
+	@+$(parallel) all
 	@BUILD=$(BUILD) SIZE=full tests/run.py $(or $(T),hostile/)

@@ -3,5 +3,5 @@
 .PHONY: soak
 soak:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory all
+	@+$(parallel) all
 	@BUILD=$(BUILD) SOAK=1 python3 tests/live/test_endurance.py $(T)

@@ -8,5 +8,5 @@ DERIVED := $(wildcard /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/
 ##   verify-derived compare rows derived from machine code with CFI (FILES='...')
 verify-derived:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_derived
+	@+$(parallel) $(BUILD)/tests/unwind/verify_derived
 	$(Q)$(BUILD)/tests/unwind/verify_derived $(or $(FILES),$(DERIVED))

@@ -27,7 +27,7 @@ endif
 ##   verify-step    run programs one instruction at a time and compare each step with libdw and the truth
 verify-step:
 	@tests/deps.sh install build test
-	@$(MAKE) --no-print-directory all $(BUILD)/tests/unwind/verify_step \
+	@+$(parallel) all $(BUILD)/tests/unwind/verify_step \
 		$(BUILD)/tests/unwind/verify_step_load
 	$(Q)$(BUILD)/tests/unwind/verify_step -n 250000 $(STEP_ALL)
 	$(Q)$(BUILD)/tests/unwind/verify_step -n 300000 -b 5000 -f 30000 $(STEP_LONG)
