@@ -4,6 +4,7 @@
 
 /* What the BPF programs and user space share: keys, values, records, knobs. */
 
+#include <linux/magic.h>
 #include <linux/types.h>
 
 #include "unwind/walk.h"
@@ -168,8 +169,7 @@ static inline __u64 vma_dev(__u32 major, __u32 minor)
 }
 
 /*
- * The tag of a file with these numbers, as in records and /proc/PID/maps; dev as in vma_dev. Frames
- * have FRAME_TAG_MASK of it.
+ * The tag of a file with these numbers, as in records and /proc/PID/maps; dev as in vma_dev.
  */
 static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
 {
@@ -177,6 +177,22 @@ static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
 
 	tag = (tag ^ tag >> 32 ^ inode) * 0xbf58476d1ce4e5b9ull;
 	return tag ^ tag >> 32;
+}
+
+/*
+ * These file systems give the number of a file that is gone to the next one, of another generation.
+ * FS_IOC_GETVERSION tells it, too.
+ */
+static inline int vma_has_generations(__u64 magic)
+{
+	return magic == EXT4_SUPER_MAGIC || magic == XFS_SUPER_MAGIC ||
+	       magic == BTRFS_SUPER_MAGIC || magic == F2FS_SUPER_MAGIC;
+}
+
+/* The tag that frames have of a file. generation: 0 on other file systems. */
+static inline __u64 vma_frame_tag(__u64 file, __u32 generation)
+{
+	return file ^ generation * 0x94d049bb133111ebull;
 }
 
 /* The tag of a mapping of that file; base: address of the first byte of the file if mapped. */

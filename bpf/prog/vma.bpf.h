@@ -81,6 +81,7 @@ struct timespec64___vma {
 
 struct inode___vma {
 	unsigned long i_ino;
+	__u32 i_generation;
 	struct super_block___vma *i_sb;
 	struct timespec64___vma i_ctime;
 } __attribute__((preserve_access_index));
@@ -104,6 +105,7 @@ struct path___vma {
 
 struct file___vma {
 	struct inode___vma *f_inode;
+	struct path___vma f_path;
 } __attribute__((preserve_access_index));
 
 struct backing_file___vma {
@@ -319,18 +321,45 @@ static __always_inline int vma_is(struct vma_search *s, __u32 tag)
 	return shown && vma_tag(shown, s->base) == tag;
 }
 
-/* vma_file_tag of the current task's mapping, and the offset of the address in its file; 0: none.
+/*
+ * Generation of the file that a tag was last made of; 0 on a file system without, and for what is
+ * behind an overlay, since only the overlay can be asked for it.
+ */
+static __always_inline __u32 vma_generation(struct vma_search *s)
+{
+	const struct inode___vma *inode = (const void *)s->inode;
+	const struct super_block___vma *sb = (const void *)s->sb;
+	const struct file___vma *file = (const void *)s->file;
+	const struct dentry___vma *dentry;
+	__u32 generation;
+
+	if (bpf_core_read(&s->number, sizeof(s->number), &sb->s_magic) ||
+	    !vma_has_generations(s->number) ||
+	    bpf_core_read(&s->dentry, sizeof(s->dentry), &file->f_path.dentry))
+		return 0;
+	dentry = (const void *)s->dentry;
+	if (bpf_core_read(&s->number, sizeof(s->number), &dentry->d_inode) ||
+	    s->number != s->inode ||
+	    bpf_core_read(&generation, sizeof(generation), &inode->i_generation))
+		return 0;
+	return generation;
+}
+
+/*
+ * vma_frame_tag of the current task's mapping, and the offset of the address in its file; 0: none.
  */
 static __always_inline __u64 vma_file(__u64 addr, __u64 *offset)
 {
 	struct vma_search *s = vma_search();
-	__u64 shown;
+	__u64 tag;
 
 	if (!s || !vma_find(addr) || !s->file)
 		return 0;
 	*offset = addr - s->base;
-	shown = vma_shown_tag();
-	return shown ? shown : vma_real_tag();
+	tag = vma_shown_tag();
+	if (!tag)
+		tag = vma_real_tag();
+	return tag ? vma_frame_tag(tag, vma_generation(s)) : 0;
 }
 
 #endif

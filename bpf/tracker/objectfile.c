@@ -142,9 +142,10 @@ static struct object *use_again(struct objects *os, struct object *o, const stru
 }
 
 /* From now on these numbers mean this object, and no longer an older one. */
-static void set_tag(struct objects *os, struct object *o, const struct file_id *id)
+static void set_tag(struct objects *os, struct object *o, const struct file_id *id,
+		    uint32_t generation)
 {
-	uint64_t tag = maplist_file_tag(id) & FRAME_TAG_MASK;
+	uint64_t tag = vma_frame_tag(maplist_file_tag(id), generation) & FRAME_TAG_MASK;
 	struct object *older;
 
 	if (o->tag == tag && !memcmp(&o->shown, id, sizeof(*id)))
@@ -247,7 +248,7 @@ struct object *objectfile_take(struct objects *os, const struct open_request *r,
 	}
 	if (!o)
 		return NULL;
-	set_tag(os, o, &id);
+	set_tag(os, o, &id, a->generation);
 	note_change(os, o, a->ctime);
 	return o;
 }

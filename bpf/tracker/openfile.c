@@ -5,16 +5,20 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/fs.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "bpf/prog/layout.h"
 #include "bpf/sampler/clock.h"
 #include "symbols/elf/arch.h"
 #include "symbols/files/localfs.h"
@@ -170,6 +174,17 @@ static int replace_by_copy(const struct open_request *r, int opened, const struc
 	return copy;
 }
 
+static uint32_t generation_of(int fd)
+{
+	struct statfs fs;
+	int generation = 0;
+
+	if (fstatfs(fd, &fs) || !vma_has_generations((uint32_t)fs.f_type) ||
+	    ioctl(fd, FS_IOC_GETVERSION, &generation))
+		return 0;
+	return (uint32_t)generation;
+}
+
 static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 {
 	const uint64_t began = clock_cpu_time();
@@ -284,7 +299,9 @@ void openfile_do(struct open_request *request, uint64_t root_dev, struct open_an
 	}
 	a->ctime = (uint64_t)st.st_ctim.tv_sec * 1000000000ull + (uint64_t)st.st_ctim.tv_nsec;
 	a->deleted = !st.st_nlink;
-	if (request->kind == OPEN_MAPPED)
+	if (request->kind == OPEN_MAPPED) {
+		a->generation = generation_of(opened);
 		read_elf(opened, a);
+	}
 	*fd = opened;
 }

@@ -85,6 +85,7 @@ struct open_answer { /* sent only up to the last segment */
 	uint8_t no_code; /* OPEN_MAPPED: neither an ELF file nor a PE image */
 	uint8_t build_id_size;
 	uint8_t build_id[BUILD_ID_MAX];
+	uint32_t generation; /* OPEN_MAPPED: see vma_frame_tag */
 	uint32_t nloads;
 	struct elf_load loads[OPEN_LOADS_MAX];
 };

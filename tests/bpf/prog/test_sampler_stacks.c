@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/fds.h"
 #include "tests/support/tally.h"
 
 /*
@@ -109,7 +110,9 @@ static uint64_t unlisted(struct sampler *s, const void *code)
 	if (!sampler_checks_lists(s))
 		return (uintptr_t)code;
 	offset = offset_of(code, &key);
-	return FRAME_IN_FILE | offset | (vma_file_tag(key.dev, key.inode) & FRAME_TAG_MASK);
+	return FRAME_IN_FILE | offset |
+	       (vma_frame_tag(vma_file_tag(key.dev, key.inode), file_generation("/proc/self/exe")) &
+		FRAME_TAG_MASK);
 }
 
 /* The last user stack of the process once it was sampled under what was just set. */

@@ -62,6 +62,9 @@ static void test_tags(void **state)
 	assert_true(file != vma_file_tag(vma_dev(8, 2), 77));
 	assert_true(file != vma_file_tag(vma_dev(8, 1), 78));
 	assert_true((file & FRAME_TAG_MASK) != (vma_file_tag(vma_dev(8, 1), 78) & FRAME_TAG_MASK));
+	assert_true(vma_frame_tag(file, 0) == file);
+	for (uint32_t next = 1; next; next <<= 1)
+		assert_true(((vma_frame_tag(file, next) ^ file) & FRAME_TAG_MASK) != 0);
 	for (uint64_t base = 0; base < 4096; base++) {
 		uint32_t tag = vma_tag(file, base << 12);
 

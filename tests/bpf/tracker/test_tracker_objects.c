@@ -23,6 +23,7 @@
 #include "bpf/prog/layout.h"
 #include "bpf/sampler/sampler.h"
 #include "symbols/files/fileasker.h"
+#include "tests/support/fds.h"
 #include "tests/support/orders.h"
 #include "tests/support/places.h"
 #include "tests/support/rights.h"
@@ -109,10 +110,12 @@ static uint64_t map_file(struct running *r, struct child *c, const char *path, b
 	return at;
 }
 
-static struct code_place place_in_file(struct running *r, const struct stat *st, uint64_t offset)
+static struct code_place place_in_file(struct running *r, const struct stat *st,
+				       uint32_t generation, uint64_t offset)
 {
-	const uint64_t tag =
-		vma_file_tag(vma_dev(major(st->st_dev), minor(st->st_dev)), st->st_ino);
+	const uint64_t tag = vma_frame_tag(
+		vma_file_tag(vma_dev(major(st->st_dev), minor(st->st_dev)), st->st_ino),
+		generation);
 
 	return place_at(r, 1, 0, FRAME_IN_FILE | (tag & FRAME_TAG_MASK) | offset);
 }
@@ -125,6 +128,7 @@ static void test_by_tag(void **state)
 	static struct running r;
 	struct scratch s;
 	struct code_place p;
+	uint32_t generation;
 	uint64_t vaddr;
 	struct stat st;
 	int fd;
@@ -134,20 +138,23 @@ static void test_by_tag(void **state)
 	run_own(&r);
 	wait_for_image(&r, c.pid, "/test_tracker_objects");
 	assert_int_equal(stat(s.path, &st), 0);
-	assert_int_equal(place_in_file(&r, &st, 4096).kind, PLACE_UNKNOWN);
+	generation = file_generation(s.path);
+	assert_int_equal(place_in_file(&r, &st, generation, 4096).kind, PLACE_UNKNOWN);
 	map_file(&r, &c, s.path, false);
 	text_of(s.path, &text);
 	fd = open(s.path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	for (uint64_t at = text.offset; at < text.offset + text.size; at += 4096) {
-		WAIT(place_in_file(&r, &st, at).kind == PLACE_FILE);
-		p = place_in_file(&r, &st, at);
+		WAIT(place_in_file(&r, &st, generation, at).kind == PLACE_FILE);
+		p = place_in_file(&r, &st, generation, at);
 		assert_true(vaddr_of(fd, at, &vaddr));
 		assert_int_equal(p.vaddr, vaddr);
 	}
 	close(fd);
+	p = place_in_file(&r, &st, generation + 1, text.offset);
+	assert_int_equal(p.kind, PLACE_UNKNOWN); /* an earlier file of that number */
 	st.st_ino++;
-	assert_int_equal(place_in_file(&r, &st, text.offset).kind, PLACE_UNKNOWN);
+	assert_int_equal(place_in_file(&r, &st, generation, text.offset).kind, PLACE_UNKNOWN);
 	child_end(&c);
 	run_end(&r);
 	scratch_end(&s);
