@@ -9,7 +9,8 @@ be taken for another process's.
 
     tests/hostile/test_reuse.py [CASE...]       only these
 
-All cases run at once. Each is judged by the JSON report and by the session recorded meanwhile.
+All cases run at once, a fifth of the time. Each is judged by the JSON report and by the session recorded
+meanwhile.
 
 Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/rescan.c bpf/tracker/answers.c tui/collect/stackcache.c tui/symbolize/resolver.c
 Covers: tui/symbolize/modules.c tui/symbolize/jit.c unwind/step.h
@@ -18,13 +19,17 @@ Covers: tui/symbolize/modules.c tui/symbolize/jit.c unwind/step.h
 import collections
 import contextlib
 import ctypes
+import functools
+import itertools
 import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -38,8 +43,9 @@ SLOW, FAST = 1500, 150      # milliseconds per turn
 ENOUGH = 50                 # samples by which a case is judged
 USER = 65534
 SIDES = ("alpha", "bravo")
-MARK = re.compile(r"^(alpha|bravo)_")
-HERTZ = live.hertz(999)
+MARK = re.compile(r"^(?:(alpha|bravo)_|(secret_miner|harmless_checksum)$)")
+HERTZ = live.hertz(2999)
+RUN = ((signal.SIGCONT, 0.02), (signal.SIGSTOP, 0.08))      # seconds
 CLONE_NEWNS, ADDR_NO_RANDOMIZE, PR_SET_PDEATHSIG = 0x20000, 0x40000, 1
 CPU_SECONDS = 30            # a case ends after this much, whatever goes wrong
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -60,6 +66,7 @@ def compile_all(folder):
         cc(f"victim{number}", "victim.c", "-static", "-nostdlib", "-no-pie", f'-DAT="{number}"')
 
 
+@functools.cache
 def symbol(path, name):
     text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
     return re.search(rf"^([0-9a-f]+) \w {name}$", text, re.M).group(1)
@@ -91,6 +98,7 @@ class Case:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    cwd=self.folder, preexec_fn=prepare, start_new_session=True,
                                    **options)
+        live.weigh(process.pid, 10)     # so that in_turns() halts it in time
         self.processes.append(process)
         return process
 
@@ -250,18 +258,27 @@ CASES = [
 ]
 
 
+def mark(name):
+    """Whose function it is."""
+    match = MARK.match(name)
+    return match and (match.group(1) or match.group(2))
+
+
 def samples(lines):
-    """{(pid, thread, names of user frames): count} of a JSON report."""
-    found = collections.Counter()
+    """{(pid, thread, whose functions there are in the user stack): [count, one such stack]} of a JSON report"""
+    found = {}
     for line in lines:
         told = json.loads(line)
-        names = [f["name"] or "?" for f in told["functions"]]
-        user = [f["kind"] not in ("kernel", "end") for f in told["functions"]]
+        functions = told["functions"]
+        user = [f["kind"] not in ("kernel", "end") for f in functions]
+        marks = [mark(f["name"] or "") for f in functions]
         for stack in told["stacks"]:
-            frames = tuple(names[at] for at in stack["frames"] if user[at])
+            frames = [at for at in stack["frames"] if user[at]]
             if frames:
-                pid = told["processes"][stack["process"]]["pid"]
-                found[pid, stack["thread"], frames] += stack["count"]
+                key = (told["processes"][stack["process"]]["pid"], stack["thread"],
+                       frozenset(marks[at] for at in frames if marks[at]))
+                example = ";".join(functions[at]["name"] or "?" for at in frames)
+                found.setdefault(key, [0, example])[0] += stack["count"]
     return found
 
 
@@ -270,25 +287,39 @@ def judge(case, found):
     result, wrong = collections.Counter(), collections.Counter()
     if isinstance(case, Forged):
         own = {case.victim.pid: "secret_miner", case.forger.pid: "harmless_checksum"}
-        for (pid, _, frames), count in found.items():
-            if pid not in own:
-                continue
-            named = {"secret_miner", "harmless_checksum"} & set(frames)
-            verdict = "wrong" if named - {own[pid]} else "right" if named else "nameless"
-            result[verdict] += count
-            if verdict == "wrong":
-                wrong[f"process of {own[pid]}: " + ";".join(frames)] += count
     else:
-        sides = case.sides()
-        for (_, thread, frames), count in found.items():
-            if thread not in sides:
-                continue
-            named = {match.group(1) for match in map(MARK.match, frames) if match}
-            verdict = "wrong" if named - {sides[thread]} else "right" if named else "nameless"
-            result[verdict] += count
-            if verdict == "wrong":
-                wrong[f"thread of {sides[thread]}: " + ";".join(frames)] += count
+        own = case.sides()
+    for (pid, thread, named), (count, frames) in found.items():
+        whose = own.get(pid if isinstance(case, Forged) else thread)
+        if not whose:
+            continue
+        verdict = "wrong" if named - {whose} else "right" if named else "nameless"
+        result[verdict] += count
+        if verdict == "wrong":
+            wrong[f"{whose}'s: {frames}"] += count
     return result["right"], result["wrong"], result["nameless"], wrong.most_common(2)
+
+
+@contextlib.contextmanager
+def in_turns(cases):
+    """Lets all run at once, halts all at once, and so on."""
+    leaving = threading.Event()
+
+    def turns():
+        for number, seconds in itertools.cycle(RUN):
+            for process in [process for case in cases for process in case.processes]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+            if leaving.wait(seconds):
+                break
+
+    thread = threading.Thread(target=turns)
+    thread.start()
+    try:
+        yield
+    finally:
+        leaving.set()
+        thread.join()
 
 
 def start_all(cases, built, folder):
@@ -329,12 +360,13 @@ def main():
             live.weigh(top.pid, -10)
             top.until(lambda slices: len(slices) >= 1)
             try:
-                start_all(cases, folder, folder)
-                time.sleep(SECONDS / 3)
-                for case in cases:
-                    if isinstance(case, Forged):
-                        case.later(folder)
-                time.sleep(SECONDS * 2 / 3)
+                with in_turns(cases):
+                    start_all(cases, folder, folder)
+                    time.sleep(SECONDS / 3)
+                    for case in cases:
+                        if isinstance(case, Forged):
+                            case.later(folder)
+                    time.sleep(SECONDS * 2 / 3)
             finally:
                 for case in cases:
                     case.end()
