@@ -27,7 +27,7 @@ import watch  # noqa: E402
 CHAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chain.js")
 ENOUGH = 400        # samples of a process, whole ones
 BUSY = 1.0          # seconds of CPU time, until its code is compiled
-HERTZ = live.hertz(499)
+HERTZ = live.hertz(1999)
 # The chain from its outermost function on, and the lines where these begin.
 LINES = {"outer": 31, "(callback)": 32, "recurse": 27, "日本": 25, "größe": 24, "factory": 21, "method": 17,
          "get property": 15, "leaf": 6}
@@ -97,17 +97,24 @@ class Program:
         return sum(self.chains.values()) >= ENOUGH
 
 
-def sample(programs, *options):
-    pids = ",".join(str(p.pid) for p in programs)
-    watch.until_busy([p.pid for p in programs], BUSY)
-
-    def enough(part):
-        for program in programs:
-            program.add(part.report)
-        return all(program.enough() for program in programs)
-
-    with watch.Watch("-K", "-d", "1", "-F", HERTZ, "-p", pids, *options, first=True) as top:
+def sample(programs):
+    pids = [p.pid for p in programs]
+    watch.until_busy(pids, BUSY, halt=True)
+    with watch.Watch("-K", "-d", "0.25", "-F", HERTZ, "-p", ",".join(map(str, pids)), first=True) as top:
+        top.next()
+        watch.resume(pids)
         top.until_tables()
+        awaited = list(programs)
+
+        def enough(part):
+            for program in programs:
+                program.add(part.report)
+            for program in [program for program in awaited if program.enough()]:
+                awaited.remove(program)
+                if awaited:     # stacktop warns when the last process of -p has ended
+                    program.end()
+            return not awaited
+
         done = top.until(enough)
     return done, top
 
@@ -161,8 +168,10 @@ def check_far(tap, node, path, folder):
                           if f["kind"] == "js" and f["module"] == script})
             return len(lines) >= FAR_FUNCTIONS
 
-        watch.until_busy([program.pid], BUSY)
-        with watch.Watch("-d", "1", "-F", HERTZ, "-p", str(program.pid)) as top:
+        watch.until_busy([program.pid], BUSY, halt=True)
+        with watch.Watch("-d", "0.25", "-F", HERTZ, "-p", str(program.pid)) as top:
+            top.next()
+            watch.resume([program.pid])
             top.until(enough)
     wrong = {name: line for name, line in lines.items()
              if re.fullmatch(r"f\d+", name) and line != FAR_LINES + 2 + int(name[1:])}
@@ -175,9 +184,12 @@ def check_code(tap, node, path, folder):
     with contextlib.ExitStack() as stack:
         made, run = (Program(name, [path, *MODES[name], CHAIN], folder, stack)
                      for name in ("optimized", "interpreted"))
-        watch.until_busy([made.pid, run.pid], BUSY)
+        watch.until_busy([made.pid, run.pid], BUSY, halt=True)
+        watch.resume([made.pid])
         with tempfile.TemporaryDirectory() as other:
             rows, screen = annotate.annotate(other, made.pid, "leaf")
+        made.end()
+        watch.resume([run.pid])
         share = sum(own for own, _, _ in rows.values())
         tap.ok(share > 50 and all(text for _, _, text in rows.values()),
                f"{node}: machine code of a compiled function", f"{share:.1f} of {len(rows)} rows")
