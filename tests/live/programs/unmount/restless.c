@@ -11,6 +11,6 @@ int main(void)
 {
 	for (;;) {
 		long_way();
-		usleep(5000); /* leaves the CPU to other programs */
+		usleep(50000); /* leaves the CPU to other programs */
 	}
 }
