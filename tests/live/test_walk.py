@@ -128,7 +128,7 @@ def workloads(scratch):
                 script("big.c", big_source(2000)), "-o", "/dev/null")
     for name in ("deep90", "deep90.static"):
         program = os.path.join(live.WORK, name)
-        yield found(name, program if os.access(program, os.X_OK) else None, "60")
+        yield found(name, program if os.access(program, os.X_OK) else None, "600")
 
 
 def starts_thread(frame, command):
@@ -308,9 +308,9 @@ def code_is_known(part, programs):
 
 
 def sample(programs, perf, cpu):
-    """Samples until each has enough. Leaves and CPU time count only within perf's window."""
-    pids = ",".join(str(program.process.pid) for program in programs)
-    parts = []
+    """Samples until each has enough, which halts it. Leaves and CPU time count only within perf's window."""
+    pids = [program.process.pid for program in programs]
+    parts, awaited = [], list(programs)
 
     def enough(part):
         parts.append(part)
@@ -318,9 +318,14 @@ def sample(programs, perf, cpu):
         for row in part.stacks():
             for program in programs:
                 program.add(*row, made)
-        return all(program.total() >= ENOUGH for program in programs)
+        for program in [program for program in awaited if program.total() >= ENOUGH]:
+            awaited.remove(program)
+            os.kill(program.process.pid, signal.SIGSTOP)
+        return not awaited
 
-    with watch.Watch("-d", "1", "-F", HERTZ, "--no-inline", "-p", pids) as top:
+    with watch.Watch("-d", "0.5", "-F", HERTZ, "--no-inline", "-p", ",".join(map(str, pids))) as top:
+        top.next()
+        watch.resume(pids)
         top.until_tables()
         top.until(lambda part: code_is_known(part, programs))
         top.until(enough)
@@ -329,7 +334,6 @@ def sample(programs, perf, cpu):
         cpu.end()
     for program in programs:
         pid = program.process.pid
-        os.kill(pid, signal.SIGSTOP)  # the samples are read faster without them
         program.spent = sum(cpu.at(pid, part.end) - cpu.at(pid, part.begin) for part in parts)
         program.missed = sum(part.report["losses"]["missed"] for part in parts) / \
             max(sum(part.report["ticks"] for part in parts), 1)
@@ -367,7 +371,7 @@ def main():
             program.process = running.enter_context(
                 live.Load(program.command, stderr=subprocess.DEVNULL))
         pids = [program.process.pid for program in programs]
-        watch.until_busy(pids, BUSY)
+        watch.until_busy(pids, BUSY, halt=True)
         cpu = CpuTime(pids)
         cpu.start()
         perf = Perf(pids, os.path.join(scratch, "perf.data")) if have_perf else None
