@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 import watch  # noqa: E402
 
-HERTZ = live.hertz(999)
+HERTZ = live.hertz(1999)
 BUSY = 0.3  # seconds of CPU time
 ENOUGH = 30  # samples
 
@@ -83,11 +83,11 @@ def main():
         private = (f"mount -t tmpfs none {hidden} && cp {program} {hidden} && "
                    f"exec {sys.executable} {hidden}/app.py {library}")
         with concurrent.futures.ThreadPoolExecutor(8) as pool, \
-                live.Load([sys.executable, program, library]) as app, \
-                live.Load([sys.executable, gone, library]) as without, \
-                live.Load([sys.executable, changed, library]) as edited, \
-                live.Load(["unshare", "--mount", "sh", "-c", private]) as apart, \
-                live.Load([sys.executable, "-c", PROGRAM, library]) as text:
+                live.Gentle([sys.executable, program, library]) as app, \
+                live.Gentle([sys.executable, gone, library]) as without, \
+                live.Gentle([sys.executable, changed, library]) as edited, \
+                live.Gentle(["unshare", "--mount", "sh", "-c", private]) as apart, \
+                live.Gentle([sys.executable, "-c", PROGRAM, library]) as text:
             watch.until_busy([load.pid for load in (app, without, edited, apart, text)], BUSY)
             os.unlink(gone)
             later = time.time() + 10
@@ -126,7 +126,7 @@ def annotate(folder, pid, name):
     until, slices, screen = time.monotonic() + watch.PATIENCE, 3, ""
     while time.monotonic() < until:     # on a busy machine names come late
         _, err, status = live.stacktop("--screenshot", path, "--size", "140x60", "--ascii", "-F",
-                                       HERTZ, "-p", str(pid), "-d", "1", "-n", str(slices), "--keys",
+                                       HERTZ, "-p", str(pid), "-d", "0.5", "-n", str(slices), "--keys",
                                        keys, timeout=300)
         if status:
             raise RuntimeError(err)
