@@ -37,8 +37,8 @@ while True:
         os.write(1, b"%d %d\\n" % tuple(rounds))"""
 
 
-def working(*cpus):
-    return live.Load([sys.executable, "-c", WORK, *map(str, cpus)], stdout=subprocess.PIPE)
+def working(*cpus, load=live.Gentle):
+    return load([sys.executable, "-c", WORK, *map(str, cpus)], stdout=subprocess.PIPE)
 
 
 def rounds(load):
@@ -65,7 +65,8 @@ def run(own, *options):
 
 
 def test_pinned(tap, cpus):
-    with working(cpus[0]) as one, working(cpus[1]) as two, working(*cpus) as mover:
+    with working(cpus[0], load=live.Load) as one, working(cpus[1], load=live.Load) as two, \
+            working(*cpus, load=live.Load) as mover:
         loads = one, two, mover
         before = [rounds(load) for load in loads]
         pids = [load.pid for load in loads]
@@ -98,7 +99,7 @@ def test_report(tap, cpus):
             rounds(load)  # waits until the load runs on its CPU
         out, err, status = live.stacktop("-b", "--by-cpu", "-F", HERTZ, "-d", "1", "-n", "1", "-p",
                                          f"{one.pid},{two.pid}")
-        plain, _, _ = live.stacktop("-b", "-d", "0.2", "-n", "1", "-p", f"{one.pid}")
+    plain, _, _ = live.stacktop("-b", "-d", "0.2", "-n", "1", "-p", str(os.getpid()))
     report = live.Report(out)
     rows = {int(cpu): (float(busy), int(count), float(share)) for cpu, busy, count, share in
             re.findall(r"^ +cpu(\d+) +([\d.]+) +(\d+) +([\d.]+) +[\d.]+  \S", out, re.M)}
