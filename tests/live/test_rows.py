@@ -126,13 +126,14 @@ def watch(tap, what, folder, seconds, turn):
     with live.Stream("-d", str(seconds), "-F", HERTZ, "-K", "-w", session) as stream:
         live.weigh(stream.pid, -5)
         stream.until(lambda slices: slices)
+        found = []
 
         def is_seen():
             pid = turn()
             look(pid, images)
-            stream.poll()
-            found = [total(rows(part.json, pid)) for part in stream.slices]
-            return is_worth(sum(found, collections.Counter()), 3) and \
+            new = [total(rows(part.json, pid)) for part in stream.poll()]
+            found.extend(new)
+            return new and is_worth(sum(found, collections.Counter()), 3) and \
                 (seconds < 1 or any(is_worth(part, 3) for part in found))
 
         seen = live.wait_for(is_seen, PATIENCE)
