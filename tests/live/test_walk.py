@@ -323,10 +323,10 @@ def sample(programs, perf, cpu):
             os.kill(program.process.pid, signal.SIGSTOP)
         return not awaited
 
-    with watch.Watch("-d", "0.5", "-F", HERTZ, "--no-inline", "-p", ",".join(map(str, pids))) as top:
+    with watch.Watch("-d", "0.5", "-F", HERTZ, "--no-inline", "-p", ",".join(map(str, pids)), first=True) as top:
         top.next()
         watch.resume(pids)
-        top.until_tables()
+        top.until_tables(watch.PATIENCE)
         top.until(lambda part: code_is_known(part, programs))
         top.until(enough)
         if perf:
