@@ -123,7 +123,7 @@ def annotate(folder, pid, name):
     """The screen of a function of the process, with enough samples."""
     path = os.path.join(folder, f"{pid}-{name}.txt")
     keys = " ".join(["2", "/", *f"^{name}$", "Enter", "a"])
-    until, slices, screen = time.monotonic() + watch.PATIENCE, 3, ""
+    until, slices, screen = time.monotonic() + watch.PATIENCE, 7, ""
     while time.monotonic() < until:     # on a busy machine names come late
         _, err, status = live.stacktop("--screenshot", path, "--size", "140x60", "--ascii", "-F",
                                        HERTZ, "-p", str(pid), "-d", "0.5", "-n", str(slices), "--keys",
@@ -136,7 +136,7 @@ def annotate(folder, pid, name):
         count = re.search(r"^ (\d+) samples, ", screen, re.M)
         if f" {name}  " in screen.split("7 Unwind")[1][:200] and count and int(count.group(1)) >= ENOUGH:
             break
-        slices = min(slices + 2, 9)
+        slices = min(slices + 2, 13)
     return screen
 
 
