@@ -6,7 +6,10 @@
  * do, of time in nanoseconds, as perf has it. There may be a million short waits of one stack in a
  * second, so only WAITS_MAX of them have a record of their own; periods are right all the same.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/base/text.h"
@@ -82,8 +85,10 @@ static uint64_t records_of(const struct export_model *c, const struct export_mod
 	return n > sum ? sum : n;
 }
 
-static void write_sample(FILE *to, const struct export_model *c,
-			 const struct export_model_sample *sample, uint64_t period, uint64_t time)
+/* frames: the text behind the record's first line. */
+static void write_record(FILE *to, const struct export_model *c,
+			 const struct export_model_sample *sample, const char *frames,
+			 uint64_t period, uint64_t time)
 {
 	const struct export_model_proc *proc = &c->procs[sample->proc];
 	char comm[32], cpu[16] = "";
@@ -95,12 +100,28 @@ static void write_sample(FILE *to, const struct export_model *c,
 		(int)proc->pid, sample->tid ? sample->tid : (uint32_t)proc->pid, cpu,
 		time / 1000000000u, (unsigned int)(time / 1000 % 1000000), period,
 		export_counted(c));
-	write_frames(to, c, sample->node);
+	fputs(frames, to);
+}
+
+/* The text of a stack, to be freed; NULL if there is no memory for it. */
+static char *frames_text(const struct export_model *c, uint32_t node)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
+	write_frames(to, c, node);
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* The times of a slice's samples are unknown, so they are spread over it. */
-static void write_slice(FILE *to, const struct export_model *c,
-			const struct export_model_sample *samples, size_t count)
+static int write_slice(FILE *to, const struct export_model *c,
+		       const struct export_model_sample *samples, size_t count)
 {
 	const struct export_model_slice *slice = &c->slices[samples->slice];
 	uint64_t whole = 0, n = 0;
@@ -110,22 +131,29 @@ static void write_slice(FILE *to, const struct export_model *c,
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t records = records_of(c, &samples[i]),
 			       sum = period_sum(c, &samples[i]);
+		char *frames = frames_text(c, samples[i].node);
 
+		if (!frames)
+			return -ENOMEM;
 		for (uint64_t k = 0; k < records && !ferror(to); k++, n++)
-			write_sample(to, c, &samples[i], sum / records + (k < sum % records),
+			write_record(to, c, &samples[i], frames,
+				     sum / records + (k < sum % records),
 				     slice->time + (uint64_t)((double)slice->elapsed * (double)n /
 							      (double)whole));
+		free(frames);
 	}
+	return 0;
 }
 
 int export_perf(FILE *to, const struct export_model *c)
 {
 	size_t end;
+	int err = 0;
 
-	for (size_t i = 0; i < c->nsamples; i = end) {
+	for (size_t i = 0; i < c->nsamples && !err; i = end) {
 		for (end = i; end < c->nsamples && c->samples[end].slice == c->samples[i].slice;)
 			end++;
-		write_slice(to, c, c->samples + i, end - i);
+		err = write_slice(to, c, c->samples + i, end - i);
 	}
-	return 0;
+	return err;
 }
