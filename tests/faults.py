@@ -944,6 +944,8 @@ TUI = [
           "\"thread\", 0, sample->tid);", "\"thread\", 0, sample->proc);"),
     Fault("speedscope-end", "tui/export/export_speedscope.c",
           "sum += export_model_value(c, &samples[i]);", "sum++;"),
+    # Frames of a record of another event, which are not kept, are taken for those of the known stack.
+    Fault("script-known", "tui/import/import_script.c", "\tin->repeat.known.length = 0;\n", ""),
     Fault("perf-period", "tui/export/export_perf.c",
           "sum / records + (k < sum % records),", "sum / records,"),
     Fault("model-weight", "tui/export/export_model.c",

@@ -36,6 +36,22 @@ struct script_proc {
 	bool main; /* it is that of the main thread */
 };
 
+struct script_kept {
+	struct import_frame frame;
+	struct import_slot slot;
+};
+
+/*
+ * Records that follow each other often have the same stack, of which exporters write the same
+ * lines. These are compared, and not read again.
+ */
+struct script_repeat {
+	const char *from;	  /* the lines since the head; NULL: not frames alone */
+	size_t before;		  /* lines before these */
+	struct import_text known; /* frames, and the empty line behind them; without length: none */
+	size_t lines;		  /* that these are */
+};
+
 struct script_input {
 	size_t wrong; /* lines that make no sense */
 	struct import_to *to;
@@ -50,8 +66,9 @@ struct script_input {
 	bool timed;
 	uint64_t first, last; /* ns */
 	/* the sample */
-	struct import_frame *frames; /* innermost first */
+	struct script_kept *frames; /* innermost first */
 	size_t nframes, frames_room;
+	struct script_repeat repeat;
 	/* the slice */
 	uint64_t begin;
 	uint64_t cut; /* ns */
@@ -109,6 +126,32 @@ bool import_is_script(struct import_text text)
 		return kind == SCRIPT_HEAD;
 	}
 	return false;
+}
+
+/* What the line was that has just been taken. */
+static void repeat_note(struct script_repeat *r, enum script_kind kind,
+			const struct import_lines *lines)
+{
+	if (kind == SCRIPT_FRAME)
+		return;
+	if (kind == SCRIPT_NOTHING && r->from) {
+		r->known = (struct import_text){r->from, (size_t)(lines->at - r->from)};
+		r->lines = lines->number - r->before;
+	}
+	r->from = kind == SCRIPT_HEAD ? lines->at : NULL;
+	r->before = lines->number;
+}
+
+/* Behind a head: passes over the stack that is known; false: another one follows. */
+static bool repeat_pass(struct script_repeat *r, struct import_lines *lines)
+{
+	if (!r->known.length || r->known.length > (size_t)(lines->end - lines->at) ||
+	    memcmp(lines->at, r->known.at, r->known.length) != 0)
+		return false;
+	lines->at += r->known.length;
+	lines->number += r->lines;
+	r->from = NULL;
+	return true;
 }
 
 /* --- the first pass -------------------------------------------------------------------------- */
@@ -190,6 +233,7 @@ static int survey(struct script_input *in)
 					   "line %zu is not one of perf script: a sample expected",
 					   lines.number);
 		in->wrong += kind == SCRIPT_WRONG;
+		repeat_note(&in->repeat, kind, &lines);
 		within = kind != SCRIPT_NOTHING && kind != SCRIPT_WRONG;
 		if (kind != SCRIPT_HEAD)
 			continue;
@@ -200,7 +244,9 @@ static int survey(struct script_input *in)
 			in->first = head.time;
 		if (head.time > in->last)
 			in->last = head.time;
+		within = !repeat_pass(&in->repeat, &lines);
 	}
+	in->repeat = (struct script_repeat){0};
 	return err;
 }
 
@@ -323,8 +369,7 @@ static int feed_record(struct script_input *in, const struct script_head *head)
 	else if (in->waits || in->clock)
 		sample.weight = take_us(in, head->period);
 	for (size_t i = in->nframes; i-- > 0 && !err;)
-		err = import_frame(in->b, &in->frames[i], NULL, NULL);
-	in->nframes = 0;
+		err = import_frame(in->b, &in->frames[i].frame, &in->frames[i].slot, NULL);
 	return err ? err : import_sample(in->b, &sample);
 }
 
@@ -335,8 +380,26 @@ static int keep_frame(struct script_input *in, const struct import_frame *frame)
 				   IMPORT_DEPTH_MAX);
 	if (GROW(in->frames, in->nframes, in->frames_room, IMPORT_DEPTH_MAX))
 		return -ENOMEM;
-	in->frames[in->nframes++] = *frame;
+	in->frames[in->nframes++] = (struct script_kept){.frame = *frame};
 	return 0;
+}
+
+/* The stack of a record of the event, or of another one, of which no frame is kept. */
+static int begin_stack(struct script_input *in, struct import_lines *lines, bool chosen,
+		       struct import_text rest, bool *within)
+{
+	struct import_frame frame;
+	bool one = chosen && script_frame_only(rest, &frame);
+
+	if (!one && repeat_pass(&in->repeat, lines)) {
+		*within = false;
+		return 0;
+	}
+	if (!chosen || one)
+		in->repeat.from = NULL;
+	in->nframes = 0;
+	in->repeat.known.length = 0;
+	return one ? keep_frame(in, &frame) : 0;
 }
 
 /* Records that follow each other without an empty line have one frame each, behind their head. */
@@ -353,6 +416,7 @@ static int feed_records(struct script_input *in)
 	while (!err && import_line(&lines, &line)) {
 		enum script_kind kind = kind_of(line, within, &next, &frame);
 
+		repeat_note(&in->repeat, kind, &lines);
 		if (kind == SCRIPT_SOURCE)
 			continue;
 		if (kind != SCRIPT_FRAME && chosen)
@@ -363,8 +427,7 @@ static int feed_records(struct script_input *in)
 		if (kind == SCRIPT_HEAD) {
 			head = next;
 			chosen = same(head.event, in->events[in->event].name);
-			if (chosen && script_frame_only(head.rest, &frame))
-				err = err ?: keep_frame(in, &frame);
+			err = err ?: begin_stack(in, &lines, chosen, head.rest, &within);
 		} else if (kind == SCRIPT_FRAME && chosen) {
 			err = keep_frame(in, &frame);
 		}

@@ -251,6 +251,23 @@ static void script(void **state)
 	free(r.text);
 }
 
+/* Lines of a stack that was read before are not read again; lines that only begin so are. */
+static void repeated_stacks(void **state)
+{
+#define HEAD(event) "a 1 5.0: 1 " event ": \n"
+#define LONG	    "\t1 f (x)\n\t1 main (x)\n"
+	(void)state;
+	becomes(HEAD("e") LONG "\n" HEAD("e") LONG "\n" HEAD("other") "\t1 h (x)\n\n" HEAD("e") LONG
+		"\n" HEAD("e") "\t1 h (x)\n\n" HEAD("e") LONG
+		"\t1 start (x)\n\n" HEAD("e") "\n" HEAD("e") "\n" HEAD("e") LONG "\n" HEAD("e")
+			LONG,
+		"a 1/1;main@x;f@x 5/5\na 1/1;h@x 1/1\na 1/1;start@x;main@x;f@x 1/1\na 1/1 2/2\n");
+	becomes(HEAD("e") LONG HEAD("e") LONG "\n" HEAD("e") LONG "  x.c:1\n\n" HEAD("e") LONG "\n",
+		"a 1/1;main@x;f@x 4/4\n");
+#undef HEAD
+#undef LONG
+}
+
 /* --- pprof ----------------------------------------------------------------------------------- */
 
 static void put(struct outbytes *to, unsigned int field, uint64_t value)
@@ -466,10 +483,10 @@ static void many_stacks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folded),      cmocka_unit_test(heads),
-		cmocka_unit_test(frames),      cmocka_unit_test(script),
-		cmocka_unit_test(pprof),       cmocka_unit_test(pprof_refused),
-		cmocka_unit_test(many_stacks),
+		cmocka_unit_test(folded),	   cmocka_unit_test(heads),
+		cmocka_unit_test(frames),	   cmocka_unit_test(script),
+		cmocka_unit_test(repeated_stacks), cmocka_unit_test(pprof),
+		cmocka_unit_test(pprof_refused),   cmocka_unit_test(many_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
