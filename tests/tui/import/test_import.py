@@ -18,9 +18,11 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "..", "live"), os.path.join(HERE, "..", "export")]
@@ -70,8 +72,7 @@ def export(folder, *options):
         return found, file.read()
 
 
-def check_own(tap, folder):
-    files, text = export(folder)
+def check_own(tap, files, text):
     want = formats.json_stacks(text)
     marked = formats.json_folded(text)
     tap.ok(sum(want.values()) > 10000, "there is something to compare", str(sum(want.values())))
@@ -119,8 +120,7 @@ def check_waits(tap, folder):
            "perf: how long waits took", f"{sum(found.values())} of {sum(want.values())} us, {max(short)}")
 
 
-def check_diff(tap, folder):
-    files, _ = export(folder)
+def check_diff(tap, folder, files):
     for a, b in (("pprof", "folded"), ("folded", "pprof")):
         out, err, status = run("--diff", files[a], files[b])
         points = re.findall(r" ([+-]\d+\.\d\d) ", out)
@@ -137,8 +137,7 @@ def check_diff(tap, folder):
     tap.ok(good, "the screen compares with a pprof file", "" if good else err + screen)
 
 
-def check_pipes(tap, folder):
-    files, text = export(folder)
+def check_pipes(tap, folder, files, text):
     want = sum(formats.json_stacks(text).values())
     for name in ("pprof", "folded", "perf"):
         with subprocess.Popen(["cat", files[name]], stdout=subprocess.PIPE) as cat:
@@ -157,8 +156,21 @@ def check_pipes(tap, folder):
 
 # --- what is wrong --------------------------------------------------------------------------------
 
-def check_refused(tap, folder):
-    files, _ = export(folder)
+def bomb(path):
+    """Writes a gzip file of 1.2 GB of zeros; returns its size. Deflate's blocks of 12 MB are made once."""
+    zeros = bytes(12000000)
+    deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    block = deflate.compress(zeros) + deflate.flush(zlib.Z_FULL_FLUSH)
+    check = 0
+    for _ in range(100):
+        check = zlib.crc32(zeros, check)
+    with open(path, "wb") as file:
+        file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\x03" + 100 * block + deflate.flush())
+        file.write(struct.pack("<II", check, 100 * len(zeros)))
+        return file.tell()
+
+
+def check_refused(tap, folder, files):
     with open(files["pprof"], "rb") as file:
         packed = file.read()
     plain = gzip.decompress(packed)
@@ -183,12 +195,9 @@ def check_refused(tap, folder):
         file.write(b"PERFILE2" + b"x" * 999)
     _, err, status = run("-r", path, "-b", env={**os.environ, "PATH": folder})
     tap.ok(status == 1 and "perf script -i FILE" in err, "without perf the remedy is named", err.strip())
-    bomb = subprocess.run("head -c 1200000000 /dev/zero | gzip -1", shell=True, check=True,
-                          stdout=subprocess.PIPE).stdout
-    with open(path, "wb") as file:
-        file.write(bomb)
+    size = bomb(path)
     _, err, status = run("-r", path, "-b")
-    tap.ok(status == 1 and "more than 1024 MiB" in err, f"refused: {len(bomb)} bytes that are 1.2 GB", err.strip())
+    tap.ok(status == 1 and "more than 1024 MiB" in err, f"refused: {size} bytes that are 1.2 GB", err.strip())
 
 
 # --- Go -------------------------------------------------------------------------------------------
@@ -317,11 +326,12 @@ def check_perf(tap, folder):
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
-        check_own(tap, folder)
         check_waits(tap, folder)
-        check_diff(tap, folder)
-        check_pipes(tap, folder)
-        check_refused(tap, folder)
+        files, text = export(folder)
+        check_own(tap, files, text)
+        check_diff(tap, folder, files)
+        check_pipes(tap, folder, files, text)
+        check_refused(tap, folder, files)
         check_go(tap, folder)
         check_perf(tap, folder)
     tap.done()
