@@ -565,7 +565,7 @@ static uint32_t find_in_whole(const struct ui *ui, int step, bool here)
 	for (uint32_t i = 0; i < v->calls.tree.count; i++) {
 		if (!here || i)
 			at = node_after(nodes, at, v->top);
-		if (at == v->at && i)
+		if (at == v->at && (i || !here))
 			break;
 		if (!at || !search_matches_func(ui, calltree_func(&v->calls, at)))
 			continue;
