@@ -330,7 +330,7 @@ static void boxes_are_nested(void **state)
 	free(nodes);
 }
 
-#define LIMBS 300
+#define LIMBS 100
 #define STEPS 1500
 
 static uint32_t draw(uint64_t *random, uint32_t below)
