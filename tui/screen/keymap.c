@@ -96,13 +96,15 @@ bool keymap_name(int key, char *to, size_t size)
 	return true;
 }
 
+/* A key of the table has one action in each view, and what is bound comes before it. */
 static bool does(const struct keymap *map, int key, enum action action)
 {
-	for (int view = VIEW_FRAME; view < VIEW_KEYS_COUNT; view++)
-		if (views_of(action) & VIEW_BIT(view) &&
-		    keymap_action(map, key, (enum ui_view)view) == action)
-			return true;
-	return false;
+	unsigned int views = views_of(action);
+
+	for (size_t i = 0; map && i < map->count; i++)
+		if (map->binds[i].key == key)
+			views &= ~views_of(map->binds[i].action);
+	return views != 0;
 }
 
 static void add_name(char *to, size_t size, size_t *length, const char *name, size_t n)

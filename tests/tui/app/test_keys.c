@@ -53,7 +53,7 @@ static void no_key_means_two_things(void **state)
 
 		snprintf(keys, sizeof(keys), "%s", rows[i].keys);
 		for (key = strtok_r(keys, " ", &save); key; key = strtok_r(NULL, " ", &save))
-			for (int view = VIEW_FRAME + 1; view < VIEW_COUNT; view++) {
+			for (int view = VIEW_FRAME; view < VIEW_KEYS_COUNT; view++) {
 				if (!(rows[i].views & VIEW_BIT(view)))
 					continue;
 				if (keys_action(keys_parse(key, strlen(key)), (enum ui_view)view) !=
