@@ -15,6 +15,10 @@ Covers: symbols/dwarf/linefiles.c tui/symbolize/symbolize.c tui/symbolize/inline
 """
 
 import collections
+import fcntl
+import functools
+import glob
+import hashlib
 import os
 import posixpath
 import random
@@ -150,9 +154,21 @@ def run(command, **options):
 
 # --- files ----------------------------------------------------------------------------------------
 
+@functools.cache
+def version_of(tool):
+    return os.path.realpath(shutil.which(tool)) + run([tool, "--version"]).stdout
+
+
 def build_c(folder, name, compiler, flags, sources, link=()):
-    """Path of the program, or None where the compiler refuses."""
-    where = os.path.join(folder, name)
+    """Path of the program, or None where the compiler refuses. It is kept for the next run, by all that
+    it is made of: where it is built is in its debug information, so it stays there."""
+    made_of = repr((version_of(compiler), version_of("ld"), flags, sources, link))
+    where = os.path.join(folder, f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}")
+    program = os.path.join(where, "program")
+    if os.path.exists(os.path.join(where, "made")):
+        return program
+    for old in glob.glob(f"{folder}/{name}-" + 16 * "?"):
+        shutil.rmtree(old)
     os.mkdir(where)
     suffix = ".cc" if "++" in compiler else ".c"
     objects = []
@@ -165,7 +181,10 @@ def build_c(folder, name, compiler, flags, sources, link=()):
         if made.returncode:
             return None
     made = run([compiler, *flags, *link, *objects, "-o", "program"], cwd=where)
-    return None if made.returncode else os.path.join(where, "program")
+    if made.returncode:
+        return None
+    with open(os.path.join(where, "made"), "w", encoding="ascii"):
+        return program
 
 
 def tags_of(compiler, version):
@@ -209,10 +228,14 @@ def variants():
 def built(tap, folder):
     """name -> path; a file that dwz compresses has a twin whose common part is elsewhere."""
     files = {}
-    for name, compiler, flags, sources, link in variants():
-        path = shutil.which(compiler) and build_c(folder, name, compiler, flags, sources, link)
-        if path:
-            files[name] = path
+    kept = os.path.join(os.path.abspath(os.environ.get("BUILD", "build")), "dwarf-programs")
+    os.makedirs(kept, exist_ok=True)
+    with open(os.path.join(kept, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, compiler, flags, sources, link in variants():
+            path = shutil.which(compiler) and build_c(kept, name, compiler, flags, sources, link)
+            if path:
+                files[name] = path
     for name, tool, source, command in (
             ("rust", "rustc", RUST, ["rustc", "-g", "-O", "-o", "program", "part.rs"]),
             ("rust-v0", "rustc", RUST, ["rustc", "-g", "-O", "-C", "symbol-mangling-version=v0",
@@ -563,6 +586,7 @@ def test_budget(tap, path):
 def test_fifo(tap, folder, path):
     """A split unit whose file became a FIFO is not waited for."""
     where = os.path.dirname(path)
+    os.remove(os.path.join(where, "made"))  # the next run builds it again
     for name in os.listdir(where):
         if name.endswith(".dwo"):
             os.remove(os.path.join(where, name))
