@@ -425,11 +425,14 @@ static void test_one_too_large(void **state)
 	w.script = limited;
 	w.limit = 0;
 	open_queue(NULL);
-	count = queue_some(5, 10);
+	count = queue_some(20, 8);
 	start();
 	WAIT(entries() == 0);
 	assert_int_equal(sent().samples, 0);
 	assert_int_equal(sent().refused, count);
+	/* 8, 4, 2, and then each for itself, with half a second in between */
+	assert_int_equal(nseen(), 3 + 8);
+	assert_true(w.seen[10].when - w.seen[3].when >= CLOCK_NS_PER_SEC);
 	assert_true(was_said("larger than the server takes"));
 }
 
