@@ -20,11 +20,17 @@
 
 #include <cmocka.h>
 
+#include "symbols/files/procstat.h"
+
 #define PID_NS_INIT 4026531836u /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 #define RECORDS_MAX (1u << 18)
 
 #define THREADS_MAX 8192u
+
+#define CHILDREN_MAX 8u
+
+static pid_t children[CHILDREN_MAX]; /* that were started and not ended; 0: no child */
 
 /* --- what was drained ------------------------------------------------------------------------ */
 
@@ -231,11 +237,19 @@ pid_t start_child(const char *comm, void (*work)(void), int nthreads, int cpu)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
+	for (size_t i = 0; i < CHILDREN_MAX; i++)
+		if (!children[i]) {
+			children[i] = pid;
+			break;
+		}
 	return pid;
 }
 
 void end_child(pid_t pid)
 {
+	for (size_t i = 0; i < CHILDREN_MAX; i++)
+		if (children[i] == pid)
+			children[i] = 0;
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
@@ -286,8 +300,24 @@ struct sampler_options cpu_clock(unsigned int frequency)
 	};
 }
 
+/* Children that work need not do so while programs are loaded. */
+static void pause_children(pid_t paused[CHILDREN_MAX])
+{
+	for (size_t i = 0; i < CHILDREN_MAX; i++) {
+		struct procstat stat;
+
+		paused[i] = 0;
+		/* A test may have stopped it for itself. */
+		if (!children[i] || procstat_read(children[i], &stat) || stat.state == 'T')
+			continue;
+		paused[i] = children[i];
+		kill(paused[i], SIGSTOP);
+	}
+}
+
 struct sampler *start_sampler(const struct sampler_options *options)
 {
+	pid_t paused[CHILDREN_MAX];
 	struct sampler *s;
 	struct stat st;
 	char error[256];
@@ -296,12 +326,16 @@ struct sampler *start_sampler(const struct sampler_options *options)
 	need_sampling();
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino != PID_NS_INIT)
 		skip();
+	pause_children(paused);
 	err = sampler_new(options, &s, error, sizeof(error));
 	if (!err) {
 		err = sampler_start(s, error, sizeof(error));
 		if (err)
 			sampler_free(s);
 	}
+	for (size_t i = 0; i < CHILDREN_MAX; i++)
+		if (paused[i])
+			kill(paused[i], SIGCONT);
 	if (err == -EPERM || err == -EACCES)
 		skip_without("CAP_BPF");
 	if (err)

@@ -347,7 +347,9 @@ static void test_forked(void **state)
 		reason = next_stack(s, t, pid)->reason;
 	}
 	assert_int_equal(reason, WALK_NO_MAPPING);
+	kill(pid, SIGSTOP);
 	sleep(6); /* beyond which the list may be another */
+	kill(pid, SIGCONT);
 	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
 	end_child(pid);
 
