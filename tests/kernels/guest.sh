@@ -159,13 +159,14 @@ fi
 
 # All else in one more run, since the verifier takes most of the time here: in a PID namespace, where a
 # process has another number, which only this kernel's struct pid tells; with waits, for a time and for the
-# other end of a pipe; and with modules. Module brd is loaded at the address that raid6_pq had, and all is
-# named in one slice, after raid6_pq is gone: frames of raid6_pq must not have names of brd, nor the other
-# way round. The first is busy while insmod loads it, the second while dd reads.
+# other end of a pipe; and with modules. Module brd is loaded at the address that raid6_pq had, and raid6_pq
+# at that of brd, and all is named in one slice, after raid6_pq is gone: frames of raid6_pq must not have
+# names of brd, nor the other way round. The first is busy while insmod loads it, the second while dd reads.
 ln -s /work/deep90 /tmp/inside
 cat >/tmp/commands <<'END'
 /tmp/inside 3600 &
-while :; do
+inside=$!
+while [ ! -e /tmp/over ]; do
     sleep 0.1
     echo
 done | cat >/dev/null &
@@ -188,8 +189,10 @@ drop() { # module
 }
 if [ -s /modules/raid6_pq.ko ] && [ -s /modules/brd.ko ]; then
     for round in 1 2 3; do
-        insmod /modules/raid6_pq.ko && grep '^raid6_pq ' /proc/modules && drop raid6_pq || exit
-        busybox insmod /modules/brd.ko && grep '^brd ' /proc/modules || exit
+        insmod /modules/raid6_pq.ko && grep '^raid6_pq ' /proc/modules >/tmp/first && drop raid6_pq || exit
+        busybox insmod /modules/brd.ko && grep '^brd ' /proc/modules >/tmp/second || exit
+        cat /tmp/first /tmp/second
+        [ $round != 2 ] || [ "$(cut -d ' ' -f 6 /tmp/first)" != "$(cut -d ' ' -f 6 /tmp/second)" ] || break
         [ $round = 3 ] || drop brd || exit
     done
     echo loaded
@@ -198,6 +201,8 @@ fi
 take 8
 cat /proc/[0-9]*/fdinfo/* 2>/dev/null | awk '/^verified_insns:/ { print "verified", $2 }' | sort -n -k 2 |
     tail -n 1
+touch /tmp/over
+kill -KILL $inside
 echo done
 END
 cat >/tmp/namespace <<'END'
