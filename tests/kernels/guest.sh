@@ -9,7 +9,7 @@
 
 # Enough samples of a program, from the kernel's command line, and the most refreshes.
 LEAST=${LEAST:-100}
-ROUNDS=300
+ROUNDS=400
 # Instructions that the verifier may follow for one program.
 BOUND=100000
 
@@ -113,7 +113,7 @@ END
 mkfifo /tmp/pipe
 judge -v enough=/tmp/enough -v first=/tmp/first /tmp/table /tmp/pipe >/tmp/verdict &
 judge=$!
-stacktop -b -d 2 -n "$ROUNDS" --format folded -- sh /tmp/command >/tmp/pipe 2>/tmp/err &
+stacktop -b -d 1 -n "$ROUNDS" --format folded -- sh /tmp/command >/tmp/pipe 2>/tmp/err &
 sampler=$!
 until [ -e /tmp/enough ] || ! kill -0 $sampler 2>/dev/null; do
     sleep 0.2

@@ -151,7 +151,7 @@ pack_initramfs() { # series
 # of another machine, or that cannot be unpacked here, boots as it is.
 unpack_kernel() { # image file
     local sectors offset length unpacker
-    [ "$guest" = x86_64 ] && [ ! -s "$2" ] || return 0
+    [ "$guest" = x86_64 ] && [ ! "$2" -nt "$1" ] || return 0
     sectors=$(od -An -j 497 -N 1 -t u1 "$1")
     read -r offset length < <(od -An -j 584 -N 8 -t u4 "$1")
     offset=$(((${sectors:-0} + 1) * 512 + ${offset:-0}))
