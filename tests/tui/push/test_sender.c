@@ -260,15 +260,26 @@ static char *id_of(const struct seen *seen, unsigned int i)
 		2);
 }
 
+/* Requests that the server has written down. */
+static size_t seen_count(void)
+{
+	size_t n;
+
+	pthread_mutex_lock(&w.lock);
+	n = w.nseen;
+	pthread_mutex_unlock(&w.lock);
+	return n;
+}
+
 /* What was taken was taken once: no id is in two requests. The sum of samples. */
 static uint64_t assert_once(void)
 {
 	uint64_t sum = 0;
 	size_t stacks;
 	char **ids = NULL;
-	size_t nids = 0;
+	size_t nids = 0, nseen = seen_count();
 
-	for (size_t i = 0; i < w.nseen; i++) {
+	for (size_t i = 0; i < nseen; i++) {
 		const struct message body = {w.seen[i].body, w.seen[i].size};
 
 		if (!w.seen[i].taken)
@@ -581,7 +592,7 @@ static void test_ends_in_between(void **state)
 	push_queue_free(w.queue);
 	w.queue = NULL;
 	assert_int_equal(assert_once(), 0);
-	hung = w.nseen - 1;
+	hung = seen_count() - 1;
 
 	w.script = NULL;
 	open_queue(spool);
