@@ -208,6 +208,11 @@ static void words_and_expressions_agree(void **state)
 	assert_true(found("^abc", "abcabc", 0, 3));
 	assert_true(found("abc$", "abcabc", 3, 6));
 	assert_true(found("^abc$", "aBc", 0, 3));
+	assert_true(found("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0, 26));
+	assert_true(found("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", 0, 26));
+	/* Next to the letters, and as far from each other as a capital and a small one. */
+	assert_false(found("@", "`", 0, 0));
+	assert_false(found("\\[", "{", 0, 0));
 	assert_false(found("^abc$", "abcabc", 0, 3));
 	assert_false(found("abc", "ab", 0, 0));
 	assert_true(found("\\(int\\)", "Parse(int)", 5, 10));
