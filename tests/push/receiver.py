@@ -26,6 +26,7 @@ import concurrent.futures
 import dataclasses
 import email.parser
 import email.policy
+import functools
 import gzip
 import hashlib
 import http.server
@@ -113,6 +114,7 @@ def unzipped(data):
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+# Many stacks share a location: each is decoded once in a message, so that its frames are shared, too.
 def frames_of(stack, lines_of):
     """Outermost first, from locations and lines that are innermost first."""
     return [frame for location in reversed(stack) for frame in reversed(lines_of(location))]
@@ -135,14 +137,14 @@ def pprof_profiles(raw, service, labels, name):
         if len(table) != len(of) or 0 in table:
             raise Refused(400, "no pprof profile: an id is 0 or not unique")
 
+    @functools.cache
     def lines_of(number):
         location = locations[number]
         mapping = mappings[location.mapping_id] if location.mapping_id else None
-        for line in location.line:
-            function = functions[line.function_id]
-            yield {"name": text[function.name], "module": text[mapping.filename] if mapping else None,
-                   "file": text[function.filename], "line": line.line or function.start_line, "kind": None,
-                   "build": text[mapping.build_id] if mapping else None}
+        of = [(line, functions[line.function_id]) for line in location.line]
+        return [{"name": text[function.name], "module": text[mapping.filename] if mapping else None,
+                 "file": text[function.filename], "line": line.line or function.start_line, "kind": None,
+                 "build": text[mapping.build_id] if mapping else None} for line, function in of]
 
     def label(one):
         return text[one.str] if one.str else one.num
@@ -157,7 +159,7 @@ def pprof_profiles(raw, service, labels, name):
             if len(set(keys)) != len(keys):
                 raise Refused(400, f"no pprof profile: a label twice: {keys}")
             samples.append({"labels": {text[one.key]: label(one) for one in sample.label},
-                            "frames": frames_of(sample.location_id, lambda at: list(lines_of(at))),
+                            "frames": frames_of(sample.location_id, lines_of),
                             "values": list(sample.value)})
         kind = types[-1]
         for one in types:
@@ -197,17 +199,18 @@ def otlp_profiles(request):
             found[text[one.key_strindex]] = any_value(one.value, text)
         return found
 
+    @functools.cache
     def lines_of(index):
         location = tables.location_table[index]
         mapping = tables.mapping_table[location.mapping_index]
         build = attributes(mapping.attribute_indices)
         kind = attributes(location.attribute_indices).get("profile.frame.type")
-        for line in location.lines:
-            function = tables.function_table[line.function_index]
-            yield {"name": text[function.name_strindex],
-                   "module": text[mapping.filename_strindex] if location.mapping_index else None,
-                   "file": text[function.filename_strindex], "line": line.line or function.start_line,
-                   "kind": kind, "build": build.get("process.executable.build_id.gnu")}
+        of = [(line, tables.function_table[line.function_index]) for line in location.lines]
+        return [{"name": text[function.name_strindex],
+                 "module": text[mapping.filename_strindex] if location.mapping_index else None,
+                 "file": text[function.filename_strindex], "line": line.line or function.start_line,
+                 "kind": kind, "build": build.get("process.executable.build_id.gnu")}
+                for line, function in of]
 
     found = []
     try:
@@ -223,7 +226,7 @@ def otlp_profiles(request):
                         if sample.timestamps_unix_nano and not values:
                             values = [1] * len(sample.timestamps_unix_nano)
                         samples.append({"labels": {**resource, **attributes(sample.attribute_indices)},
-                                        "frames": frames_of(stack, lambda at: list(lines_of(at))),
+                                        "frames": frames_of(stack, lines_of),
                                         "values": [sum(values)]})
                     kind, period = profile.sample_type, profile.period_type
                     own = attributes(profile.attribute_indices)
