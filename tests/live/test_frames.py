@@ -315,8 +315,9 @@ def stop(case):
 
 
 def settled(case, lines):
-    """True when the case's process is known in all of a slice, and so are tables and program's names."""
-    nameless = f"{case.program}+0x"
+    """True when the case's process is known in all of a slice, and so are tables and the names of the
+    program and of its libraries, of which the one that is opened is known last."""
+    nameless = (f"{case.program}+0x", "libcallee.so+0x", "libopened.so+0x")
     return lines and not any(
         user[:1] in NOT_YET or any(frame.startswith(nameless) for frame in user)
         for user, _, _ in lines)
