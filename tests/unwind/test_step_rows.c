@@ -5,7 +5,7 @@
  * worked out by hand from the comments of unwind/row.h.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
- * Covers: unwind/step.h unwind/row.h
+ * Covers: unwind/step.h unwind/row.h unwind/arch/x86_64/code.h
  */
 #include <stdarg.h>
 #include <stddef.h>
