@@ -168,9 +168,7 @@ static inline __u64 vma_dev(__u32 major, __u32 minor)
 	return (__u64)major << 20 | minor;
 }
 
-/*
- * The tag of a file with these numbers, as in records and /proc/PID/maps; dev as in vma_dev.
- */
+/* The tag of a file with these numbers, as in records and /proc/PID/maps; dev as in vma_dev. */
 static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
 {
 	__u64 tag = (dev + 1) * 0x9e3779b97f4a7c15ull;
@@ -180,8 +178,8 @@ static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
 }
 
 /*
- * These file systems give the number of a file that is gone to the next one, of another generation.
- * FS_IOC_GETVERSION tells it, too.
+ * File systems that reuse the inode number of a deleted file with another i_generation, which
+ * FS_IOC_GETVERSION returns.
  */
 static inline int vma_has_generations(__u64 magic)
 {
@@ -189,7 +187,7 @@ static inline int vma_has_generations(__u64 magic)
 	       magic == BTRFS_SUPER_MAGIC || magic == F2FS_SUPER_MAGIC;
 }
 
-/* The tag that frames have of a file. generation: 0 on other file systems. */
+/* The tag in frames, which keep FRAME_TAG_MASK of it. generation: 0 on other file systems. */
 static inline __u64 vma_frame_tag(__u64 file, __u32 generation)
 {
 	return file ^ generation * 0x94d049bb133111ebull;

@@ -322,8 +322,8 @@ static __always_inline int vma_is(struct vma_search *s, __u32 tag)
 }
 
 /*
- * Generation of the file that a tag was last made of; 0 on a file system without, and for what is
- * behind an overlay, since only the overlay can be asked for it.
+ * i_generation of the file that the last tag was computed from. 0 if its file system has none or
+ * the file is mapped through an overlay: user space can only ask the overlay, which does not tell.
  */
 static __always_inline __u32 vma_generation(struct vma_search *s)
 {
@@ -345,9 +345,7 @@ static __always_inline __u32 vma_generation(struct vma_search *s)
 	return generation;
 }
 
-/*
- * vma_frame_tag of the current task's mapping, and the offset of the address in its file; 0: none.
- */
+/* vma_frame_tag of the current task's mapping, and the address's offset in its file; 0: none. */
 static __always_inline __u64 vma_file(__u64 addr, __u64 *offset)
 {
 	struct vma_search *s = vma_search();

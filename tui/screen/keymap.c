@@ -96,7 +96,7 @@ bool keymap_name(int key, char *to, size_t size)
 	return true;
 }
 
-/* A key of the table has one action in each view, and what is bound comes before it. */
+/* Whether a default key keeps its action in some view; the user's bindings take it over. */
 static bool does(const struct keymap *map, int key, enum action action)
 {
 	unsigned int views = views_of(action);
