@@ -286,8 +286,8 @@ static void a_process_has_its_arguments_and_its_user(void **state)
 	id = sampled_of(w, child, IMAGE, FIRST, alpha);
 	end_slice(w);
 	assert_string_equal(proc(w, id)->cmdline, "sleep 300 1");
-	/* Another thread looks for the name. */
-	for (int i = 0; i < 10000 && !proc(w, id)->user[0]; i++) {
+	/* Another thread looks for the name, and the number stands for it until then. */
+	for (int i = 0; i < 10000 && strcmp(proc(w, id)->user, user->pw_name) != 0; i++) {
 		usleep(1000);
 		sampled_of(w, child, IMAGE, FIRST, alpha);
 		end_slice(w);
