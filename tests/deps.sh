@@ -75,7 +75,6 @@ test    openssl                            openssl             openssl          
 test    nghttpd                            nghttp2-server      nghttp2                nghttp2      nghttp2               nghttp2
 test    nghttp                             nghttp2-client      nghttp2                nghttp2      nghttp2               nghttp2
 test    nginx                              nginx-light         nginx                  nginx        nginx                 nginx
-test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
 kernels ?qemu-system-aarch64               qemu-system-arm     qemu-system-aarch64-core qemu-system-aarch64 qemu-arm         qemu-system-aarch64
 kernels ?aarch64-linux-gnu-gcc             gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc none              none
