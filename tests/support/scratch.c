@@ -43,3 +43,19 @@ int scratch_file(char path[SCRATCH], const char *name)
 	assert_true(fd >= 0);
 	return fd;
 }
+
+void *scratch_read(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "r");
+	void *bytes;
+
+	assert_non_null(file);
+	fseek(file, 0, SEEK_END);
+	*size = (size_t)ftell(file);
+	rewind(file);
+	bytes = malloc(*size + 1);
+	assert_non_null(bytes);
+	assert_int_equal(fread(bytes, 1, *size, file), *size);
+	fclose(file);
+	return bytes;
+}

@@ -22,5 +22,7 @@ void scratch_folder(char path[SCRATCH], const char *name);
 int scratch_remove(void **state);
 /* Makes an empty file, writes its path and returns a descriptor of it, which is the caller's. */
 int scratch_file(char path[SCRATCH], const char *name);
+/* What a file contains, which the caller frees, and its bytes. */
+void *scratch_read(const char *path, size_t *size);
 
 #endif

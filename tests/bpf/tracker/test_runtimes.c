@@ -85,12 +85,12 @@ static bool is_said_of(const char *program, pid_t pid)
 }
 
 /* One process proves it for the next, which need not be sampled. */
-static bool check_python(const char *path)
+static size_t check_python(const char *path)
 {
 	struct subject first, second;
 
 	if (!subject_new(path, "run", &first))
-		return false;
+		return 0;
 	check_entry(&first);
 	assert_false(is_said_of(path, first.pid));
 	assert_true(subject_new(path, "sleep", &second));
@@ -101,21 +101,14 @@ static bool check_python(const char *path)
 	subject_end(&second);
 	WAIT(!has_runtime(second.pid));
 	print_message("%s\n", path);
-	return true;
+	return 1;
 }
 
 static void processes_that_run_python_are_walked(void **state)
 {
-	static struct pythons pythons;
-	unsigned int checked = 0;
-
 	(void)state;
-	pythons_find(&pythons);
 	start();
-	for (size_t i = 0; i < pythons.count; i++)
-		checked += check_python(pythons.paths[i]);
-	if (!checked)
-		skip();
+	pythons_each(check_python);
 }
 
 /* --- libraries ------------------------------------------------------------------------------- */

@@ -225,21 +225,28 @@ static ssize_t read_pipe(int fd)
 	return n;
 }
 
-static void run_pipe(void)
+/* Reads by one, byte by byte, what a child writes into a pipe or socket. */
+static void run_reads(const char *name, const char *function, bool of_socket,
+		      ssize_t (*one)(int fd))
 {
 	struct watch w = {0};
 	int ends[2];
 	pid_t child;
 
-	if (pipe(ends))
+	if (of_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
 		exit(1);
 	child = writer(ends[1], ends[0]);
 	begin(&w);
-	while (read_pipe(ends[0]) == 1)
+	while (one(ends[0]) == 1)
 		;
 	end(&w);
 	waitpid(child, NULL, 0);
-	say("pipe", "read_pipe", "pipe", &w);
+	say(name, function, of_socket ? "socket" : "pipe", &w);
+}
+
+static void run_pipe(void)
+{
+	run_reads("pipe", "read_pipe", false, read_pipe);
 }
 
 static ssize_t receive(int fd)
@@ -253,19 +260,7 @@ static ssize_t receive(int fd)
 
 static void run_socket(void)
 {
-	struct watch w = {0};
-	int ends[2];
-	pid_t child;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
-		exit(1);
-	child = writer(ends[1], ends[0]);
-	begin(&w);
-	while (receive(ends[0]) == 1)
-		;
-	end(&w);
-	waitpid(child, NULL, 0);
-	say("socket", "receive", "socket", &w);
+	run_reads("socket", "receive", true, receive);
 }
 
 static ssize_t read_socket(int fd)
@@ -280,19 +275,7 @@ static ssize_t read_socket(int fd)
 /* By read(), where only the file says what it is. */
 static void run_socket_read(void)
 {
-	struct watch w = {0};
-	int ends[2];
-	pid_t child;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
-		exit(1);
-	child = writer(ends[1], ends[0]);
-	begin(&w);
-	while (read_socket(ends[0]) == 1)
-		;
-	end(&w);
-	waitpid(child, NULL, 0);
-	say("socket_read", "read_socket", "socket", &w);
+	run_reads("socket_read", "read_socket", true, read_socket);
 }
 
 static int poll_pipe(int fd)

@@ -75,6 +75,20 @@ static inline void pythons_find(struct pythons *p)
 	pythons_add_pyenv(p, "/root", "/.pyenv");
 }
 
+/* Lets look judge each, which returns how much it looked at; the test is skipped where that is
+ * nothing. */
+static inline void pythons_each(size_t (*look)(const char *path))
+{
+	static struct pythons pythons;
+	size_t looked = 0;
+
+	pythons_find(&pythons);
+	for (size_t i = 0; i < pythons.count; i++)
+		looked += look(pythons.paths[i]);
+	if (!looked)
+		skip();
+}
+
 /* Starts one with a script of this folder. The caller closes what it prints by pclose. */
 static inline FILE *pythons_run(const char *path, const char *script)
 {

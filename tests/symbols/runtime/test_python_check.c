@@ -97,21 +97,9 @@ static bool sleeper_new(const char *path, struct subject *s)
 	return true;
 }
 
-static void each_python(unsigned int (*look)(const char *path))
-{
-	static struct pythons pythons;
-	unsigned int looked = 0;
-
-	pythons_find(&pythons);
-	for (size_t i = 0; i < pythons.count; i++)
-		looked += look(pythons.paths[i]);
-	if (!looked)
-		skip();
-}
-
 /* --- the right layout ------------------------------------------------------------------------ */
 
-static unsigned int look_at_sleeper(const char *path)
+static size_t look_at_sleeper(const char *path)
 {
 	struct python_layout l, expected;
 	struct subject s;
@@ -130,10 +118,10 @@ static unsigned int look_at_sleeper(const char *path)
 static void sleeping_processes_are_accepted(void **state)
 {
 	(void)state;
-	each_python(look_at_sleeper);
+	pythons_each(look_at_sleeper);
 }
 
-static unsigned int look_at_runner(const char *path)
+static size_t look_at_runner(const char *path)
 {
 	static const char *const how[] = {"run", "alone"};
 	struct python_layout l;
@@ -155,7 +143,7 @@ static unsigned int look_at_runner(const char *path)
 static void running_processes_are_accepted_sometimes(void **state)
 {
 	(void)state;
-	each_python(look_at_runner);
+	pythons_each(look_at_runner);
 }
 
 /* --- wrong layouts --------------------------------------------------------------------------- */
@@ -237,7 +225,7 @@ static unsigned int check_mutants(struct subject *s, python_read_fn *read)
  * In a process with all that there is, and in one with a single frame, which says less: enough
  * where the layout is not from the runtime itself.
  */
-static unsigned int look_at_mutants(const char *path)
+static size_t look_at_mutants(const char *path)
 {
 	unsigned int all;
 	struct subject s;
@@ -259,7 +247,7 @@ static unsigned int look_at_mutants(const char *path)
 static void wrong_layouts_are_refused(void **state)
 {
 	(void)state;
-	each_python(look_at_mutants);
+	pythons_each(look_at_mutants);
 }
 
 /* --- memory that misleads -------------------------------------------------------------------- */
@@ -486,7 +474,7 @@ static void check_words(struct subject *s, const struct found *at)
 	free(f);
 }
 
-static unsigned int look_at_lies(const char *path)
+static size_t look_at_lies(const char *path)
 {
 	struct found at;
 	struct subject s;
@@ -507,7 +495,7 @@ static unsigned int look_at_lies(const char *path)
 static void hostile_memory_is_read_within_bounds(void **state)
 {
 	(void)state;
-	each_python(look_at_lies);
+	pythons_each(look_at_lies);
 }
 
 int main(void)

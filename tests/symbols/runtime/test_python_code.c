@@ -156,15 +156,8 @@ static size_t check_python(const char *path)
 
 static void texts_and_lines_are_those_of_the_interpreter(void **state)
 {
-	static struct pythons pythons;
-	size_t compared = 0;
-
 	(void)state;
-	pythons_find(&pythons);
-	for (size_t i = 0; i < pythons.count; i++)
-		compared += check_python(pythons.paths[i]);
-	if (!compared)
-		skip();
+	pythons_each(check_python);
 }
 
 /* --- what no interpreter has ----------------------------------------------------------------- */

@@ -112,20 +112,9 @@ static void files_without_layouts_leave_it_as_it_is(void **state)
 static uint8_t *file_read(size_t *size)
 {
 	char path[128];
-	uint8_t *bytes;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/odd", folder);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	fseek(f, 0, SEEK_END);
-	*size = (size_t)ftell(f);
-	rewind(f);
-	bytes = malloc(*size);
-	assert_non_null(bytes);
-	assert_int_equal(fread(bytes, 1, *size, f), *size);
-	fclose(f);
-	return bytes;
+	return scratch_read(path, size);
 }
 
 /* Bytes of the debug sections are changed at random, a few at a time. */
@@ -167,7 +156,7 @@ static void damaged_files_do_no_harm(void **state)
 }
 
 /* 1: its layout is the one that its version says. */
-static int check_python(const char *path)
+static size_t check_python(const char *path)
 {
 	static struct facts facts;
 	struct python_layout expected, got;
@@ -195,15 +184,8 @@ static int check_python(const char *path)
 
 static void layouts_of_interpreters_are_those_of_their_versions(void **state)
 {
-	static struct pythons pythons;
-	int compared = 0;
-
 	(void)state;
-	pythons_find(&pythons);
-	for (size_t i = 0; i < pythons.count; i++)
-		compared += check_python(pythons.paths[i]);
-	if (!compared)
-		skip();
+	pythons_each(check_python);
 }
 
 static int setup(void **state)

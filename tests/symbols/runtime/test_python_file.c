@@ -68,7 +68,7 @@ static void check_version(const struct facts *facts, const struct python_file *g
 }
 
 /* 1: compared. */
-static int check_python(const char *path)
+static size_t check_python(const char *path)
 {
 	static struct facts facts;
 	struct python_file got, expected = {0};
@@ -98,15 +98,8 @@ static int check_python(const char *path)
 
 static void files_are_as_nm_and_they_themselves_say(void **state)
 {
-	static struct pythons pythons;
-	int compared = 0;
-
 	(void)state;
-	pythons_find(&pythons);
-	for (size_t i = 0; i < pythons.count; i++)
-		compared += check_python(pythons.paths[i]);
-	if (!compared)
-		skip();
+	pythons_each(check_python);
 }
 
 /* --- made files ------------------------------------------------------------------------------ */
@@ -233,20 +226,9 @@ static void symbols_are_found_without_either_table(void **state)
 static uint8_t *made_bytes(size_t *size)
 {
 	char path[128];
-	uint8_t *bytes;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/made.so", folder);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	fseek(f, 0, SEEK_END);
-	*size = (size_t)ftell(f);
-	rewind(f);
-	bytes = malloc(*size);
-	assert_non_null(bytes);
-	assert_int_equal(fread(bytes, 1, *size, f), *size);
-	fclose(f);
-	return bytes;
+	return scratch_read(path, size);
 }
 
 static void check_damaged(const uint8_t *bytes, size_t size, unsigned int *opened,

@@ -46,83 +46,24 @@ static int layout_of(int version, const char *other, int32_t value, struct v8_la
 	return err;
 }
 
+/* The members of SharedFunctionInfo, from its name on. */
+#define SHARED(at)                                                                                 \
+	.shared_name = (at), .shared_script = (at) + 16, .shared_counts = (at) + 24,               \
+	.shared_id = (at) + 36, .shared_size = (at) + 44
+
 static const struct v8_layout expected[V8_VERSIONS] = {
-	{
-		.map_type = 12,
-		.function_first = 2065,
-		.function_last = 2081,
-		.context_first = 207,
-		.context_last = 216,
-		.shared_type = 257,
-		.script_type = 170,
-		.scope_type = 256,
-		.function_shared = 24,
-		.shared_size = 60,
-		.shared_name = 16,
-		.shared_script = 32,
-		.shared_counts = 40,
-		.shared_id = 52,
-		.scope_locals = 2,
-		.scope_vars = 3,
-		.scope_start = 0,
-	},
-	{
-		.map_type = 12,
-		.function_first = 2066,
-		.function_last = 2082,
-		.context_first = 205,
-		.context_last = 214,
-		.shared_type = 262,
-		.script_type = 167,
-		.scope_type = 261,
-		.function_shared = 24,
-		.shared_size = 60,
-		.shared_name = 16,
-		.shared_script = 32,
-		.shared_counts = 40,
-		.shared_id = 52,
-		.scope_locals = 2,
-		.scope_vars = 3,
-		.scope_start = 0,
-	},
-	{
-		.map_type = 12,
-		.function_first = 2066,
-		.function_last = 2082,
-		.context_first = 190,
-		.context_last = 199,
-		.shared_type = 274,
-		.script_type = 167,
-		.scope_type = 272,
-		.function_shared = 32,
-		.shared_size = 60,
-		.shared_name = 16,
-		.shared_script = 32,
-		.shared_counts = 40,
-		.shared_id = 52,
-		.scope_locals = 2,
-		.scope_vars = 3,
-		.scope_start = 0,
-	},
-	{
-		.map_type = 12,
-		.function_first = 2065,
-		.function_last = 2081,
-		.context_first = 220,
-		.context_last = 229,
-		.shared_type = 282,
-		.script_type = 167,
-		.scope_type = 280,
-		.function_shared = 32,
-		.shared_size = 68,
-		.shared_name = 24,
-		.shared_script = 40,
-		.shared_counts = 48,
-		.shared_id = 60,
-		.scope_locals = 2,
-		.scope_vars = 5,
-		.scope_start = 3,
-	},
+	{SHARED(16), .function_first = 2065, .function_last = 2081, .context_first = 207,
+	 .context_last = 216, .shared_type = 257, .script_type = 170, .scope_type = 256,
+	 .function_shared = 24, .scope_vars = 3, .scope_start = 0},
+	{SHARED(16), .function_first = 2066, .function_last = 2082, .context_first = 205,
+	 .context_last = 214, .shared_type = 262, .script_type = 167, .scope_type = 261,
+	 .function_shared = 24, .scope_vars = 3, .scope_start = 0},
+	{SHARED(16), .function_first = 2066, .function_last = 2082, .context_first = 190,
+	 .context_last = 199, .shared_type = 274, .script_type = 167, .scope_type = 272,
+	 .function_shared = 32, .scope_vars = 3, .scope_start = 0},
+	{SHARED(24), .function_first = 2065, .function_last = 2081, .context_first = 220,
+	 .context_last = 229, .shared_type = 282, .script_type = 167, .scope_type = 280,
+	 .function_shared = 32, .scope_vars = 5, .scope_start = 3},
 };
 
 static void test_layouts(void **state)
@@ -132,7 +73,10 @@ static void test_layouts(void **state)
 		struct v8_layout want = expected[i], got;
 		const char *missing;
 
-		want.script_size = 32; /* these are the same in all */
+		/* These are the same in all. */
+		want.map_type = 12;
+		want.scope_locals = 2;
+		want.script_size = 32;
 		want.script_source = 8;
 		want.script_name = 16;
 		want.script_line = 24;

@@ -21,23 +21,9 @@
 #include <cmocka.h>
 
 #include "tests/support/recorded.h"
+#include "tests/support/scratch.h"
 #include "tui/session/session.h"
 #include "tui/session/session_read.h"
-
-static char *file_read(const char *name, size_t *size)
-{
-	FILE *file = fopen(name, "rb");
-	char *data;
-
-	assert_non_null(file);
-	fseek(file, 0, SEEK_END);
-	*size = (size_t)ftell(file);
-	rewind(file);
-	data = malloc(*size + 1);
-	assert_int_equal(fread(data, 1, *size, file), *size);
-	fclose(file);
-	return data;
-}
 
 static void file_write(const char *name, const char *data, size_t size)
 {
@@ -98,7 +84,7 @@ static void cut_anywhere(void **state)
 
 	(void)state;
 	record(&r, 12, CELLS);
-	data = file_read(path, &size);
+	data = scratch_read(path, &size);
 	assert_int_equal(whole_slices(data, size), 12);
 	file_write(other, data, size);
 	for (size_t end = size; end-- > 0;) {
@@ -118,7 +104,7 @@ static void flipped_anywhere(void **state)
 
 	(void)state;
 	record(&r, 12, CELLS);
-	data = file_read(path, &size);
+	data = scratch_read(path, &size);
 	file_write(other, data, size);
 	fd = open(other, O_RDWR | O_CLOEXEC);
 	for (size_t at = 0; at < size; at++) {
@@ -158,7 +144,7 @@ static void tells_another_version(void **state)
 	(void)state;
 	unlink(path);
 	assert_int_equal(writer_error(path), 0);
-	data = file_read(path, &size);
+	data = scratch_read(path, &size);
 	data[SESSION_MAGIC_SIZE - 2]++;
 	file_write(other, data, size);
 	assert_true(session_open(other, &s, error, sizeof(error)) < 0);
@@ -191,7 +177,7 @@ static void keeps_other_files(void **state)
 	session_writer_free(w);
 	file_write(other, text, sizeof(text));
 	assert_int_equal(writer_error(other), -EEXIST);
-	data = file_read(other, &size);
+	data = scratch_read(other, &size);
 	assert_int_equal(size, sizeof(text));
 	assert_memory_equal(data, text, size);
 	free(data);
