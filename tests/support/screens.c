@@ -24,6 +24,21 @@ void slices(struct typist *f, int n, int heavy)
 	assert_int_equal(ui_refresh(f->ui), 0);
 }
 
+void slice_of_stack(struct typist *f, const char *frames, uint64_t count)
+{
+	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0, 0};
+	struct profile_health h;
+
+	profile_lock(f->feed.p);
+	cell.ustack = machine_stack(&f->feed, frames);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, count, 0, count);
+	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
+	profile_stack_put(f->feed.p, cell.ustack);
+	profile_unlock(f->feed.p);
+	assert_int_equal(ui_refresh(f->ui), 0);
+}
+
 /* The text of the row that the cursor of the view is on. */
 static const char *cursor_row(struct typist *f)
 {

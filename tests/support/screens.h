@@ -13,6 +13,9 @@ int screens_setup(void **state);
 
 void slices(struct typist *f, int n, int heavy);
 
+/* One more second, of this stack of postgres only. */
+void slice_of_stack(struct typist *f, const char *frames, uint64_t count);
+
 void assert_cursor_on(struct typist *f, const char *want);
 
 #define SCREEN_TEST(function)                                                                      \

@@ -13,8 +13,6 @@
 
 #define SLICES 12
 
-const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 /* A second of machine_slice(f, 0), by process and innermost function. */
 static const struct {
 	pid_t pid;
@@ -60,19 +58,6 @@ void filter(struct typist *t, const char *text)
 	ui_key(t->ui, CTRL('U'));
 	press(t, text);
 	press(t, "\n");
-}
-
-const char *screen_line(struct typist *t, const char *text)
-{
-	static char row[1024];
-	const char *found = strstr(screen(t), text), *from = found;
-
-	if (!found)
-		return "";
-	while (from > t->text && from[-1] != '\n')
-		from--;
-	snprintf(row, sizeof(row), "%.*s", (int)strcspn(from, "\n"), from);
-	return row;
 }
 
 void assert_share(struct typist *t, const char *name, int part, int whole)

@@ -15,8 +15,6 @@
 #define CTRL(letter) ((letter) - '@')
 #define WINDOW	     10
 
-extern const int sizes[4][2];
-
 /* Samples of the window; pid 0: any, leaf NULL: any. */
 int samples(pid_t pid, const char *leaf);
 
@@ -26,9 +24,6 @@ int shares_setup(void **state);
 void press(struct typist *t, const char *keys);
 
 void filter(struct typist *t, const char *text);
-
-/* The first line that shows the text, or "". */
-const char *screen_line(struct typist *t, const char *text);
 
 /* The first number of the line that shows the function is part of whole. */
 void assert_share(struct typist *t, const char *name, int part, int whole);

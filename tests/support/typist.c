@@ -12,6 +12,8 @@
 
 #include "tui/app/dispatch.h"
 
+const int screen_sizes[SIZES][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
+
 enum source_command posted;
 
 char posted_arg[64];
@@ -55,6 +57,11 @@ struct typist *typist_after(int seconds)
 	return t;
 }
 
+bool typist_size(struct typist *t, size_t i)
+{
+	return i < SIZES && !grid_resize(t->g, screen_sizes[i][0], screen_sizes[i][1]);
+}
+
 void typist_free(struct typist *t)
 {
 	ui_free(t->ui);
@@ -85,6 +92,25 @@ const char *screen(struct typist *t)
 	ui_draw(t->ui, t->g);
 	t->text = grid_text(t->g);
 	return t->text;
+}
+
+const char *screen_line(struct typist *t, const char *text)
+{
+	static char row[1024];
+	const char *found = strstr(screen(t), text), *from = found;
+
+	if (!found)
+		return "";
+	while (from > t->text && from[-1] != '\n')
+		from--;
+	snprintf(row, sizeof(row), "%.*s", (int)strcspn(from, "\n"), from);
+	return row;
+}
+
+void assert_beside(struct typist *t, const char *of, const char *want)
+{
+	if (!strstr(screen_line(t, of), want))
+		fail_msg("'%s' is not beside '%s':\n%s", want, of, t->text);
 }
 
 void assert_shows(struct typist *t, const char *want)

@@ -10,6 +10,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,11 +45,24 @@ void type(struct typist *t, const char *keys);
 
 const char *screen(struct typist *t);
 
+/* The first line that shows the text, or "". */
+const char *screen_line(struct typist *t, const char *text);
+
+/* The first line that shows the one text shows the other. */
+void assert_beside(struct typist *t, const char *of, const char *want);
+
 void assert_shows(struct typist *t, const char *want);
 
 void assert_hides(struct typist *t, const char *unwanted);
 
 /* The text of the last line that has the cursor's mark in its first cell. */
+/* The sizes that screens are looked at in: rows and columns. */
+#define SIZES 4
+extern const int screen_sizes[SIZES][2];
+
+/* Gives the screen the i-th size; false where there is none. */
+bool typist_size(struct typist *t, size_t i);
+
 void assert_mark_on(struct typist *t, const char *want);
 
 void compare(struct typist *t, const char *name);

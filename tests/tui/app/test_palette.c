@@ -58,8 +58,7 @@ static void the_list_follows_the_letters(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		press(t, "1g:");
 		assert_shows(t, " commands ");
 		assert_shows(t, "to the view Procs");

@@ -12,10 +12,6 @@
 #include "tui/app/dispatch.h"
 #include "tui/profile/board.h"
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
-#define SIZES (sizeof(sizes) / sizeof(*sizes))
-
 static void answer(struct typist *t, enum message_level level, const char *text)
 {
 	board_message(profile_board(t->feed.p), level, "%s", text);
@@ -30,8 +26,7 @@ static void an_answer_replaces_the_notice(void **state)
 	slices(t, 3, 0);
 	t->ui->now = 1; /* every message is newer */
 	answer(t, MESSAGE_INFO, "an older one");
-	for (size_t i = 0; i < SIZES; i++) {
-		assert_int_equal(grid_resize(t->g, sizes[i][0], sizes[i][1]), 0);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "A");
 		while (t->ui->prompt.length)
 			type(t, "\b");
@@ -73,8 +68,7 @@ static void the_cursor_goes_to_what_was_attached(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		assert_int_equal(grid_resize(t->g, sizes[i][0], sizes[i][1]), 0);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		slices(t, 2, 0);
 		type(t, "1gg");
 		ui_key(t->ui, KEYCODE_HOME);

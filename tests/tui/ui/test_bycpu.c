@@ -144,32 +144,12 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The line that has the text. */
-static const char *line_of(struct typist *t, const char *text)
-{
-	static char line[1024];
-	const char *at = strstr(screen(t), text);
-
-	if (!at)
-		fail_msg("'%s' is not on the screen:\n%s", text, t->text);
-	while (at > t->text && at[-1] != '\n')
-		at--;
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
-	return line;
-}
-
-static void assert_line(struct typist *t, const char *of, const char *want)
-{
-	if (!strstr(line_of(t, of), want))
-		fail_msg("'%s' is not beside '%s':\n%s", want, of, t->text);
-}
-
 static void assert_share(struct typist *t, const char *of, uint64_t part, uint64_t whole)
 {
 	char share[16];
 
 	snprintf(share, sizeof(share), " %.1f ", 100.0 * (double)part / (double)whole);
-	assert_line(t, of, share);
+	assert_beside(t, of, share);
 }
 
 static void the_key_asks_the_engine(void **state)
@@ -245,14 +225,12 @@ static void a_recording_says_what_it_lacks(void **state)
 
 static void cpus_are_rows(void **state)
 {
-	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	struct typist *t = *state;
 	const int cpus[] = {0, 1, 12};
 
 	feed_cpus(t, SLICES, true);
 	press(t, "W");
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		compare(t, "bycpu");
 		for (int k = 0; k < 3; k++) {
 			char name[16];
@@ -262,12 +240,12 @@ static void cpus_are_rows(void **state)
 		}
 	}
 	/* Of all, what is hot there, and the functions of the one under the cursor. */
-	assert_line(t, " cpu0 ", " all: 60.4%");
-	assert_line(t, " cpu1 ", "ngx_parse_header");
-	assert_line(t, " cpu12 ", "rare_one");
+	assert_beside(t, " cpu0 ", " all: 60.4%");
+	assert_beside(t, " cpu1 ", "ngx_parse_header");
+	assert_beside(t, " cpu12 ", "rare_one");
 	press(t, "gj");
 	assert_shows(t, " CPU 12: hottest functions");
-	assert_line(t, " 100.0   100.0 ", "rare_one");
+	assert_beside(t, " 100.0   100.0 ", "rare_one");
 }
 
 static void a_cpu_is_kept_in_all_views(void **state)
@@ -282,7 +260,7 @@ static void a_cpu_is_kept_in_all_views(void **state)
 	assert_shows(t, "[cpu 1]");
 	assert_hides(t, " 5310 ");
 	assert_share(t, " 4121 ", of_second(1, "ngx_parse_header"), 99);
-	assert_line(t, " 7781 ", " 9.1 ");
+	assert_beside(t, " 7781 ", " 9.1 ");
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		press(t, views[i]);
 		press(t, i ? "E" : "");
@@ -294,8 +272,8 @@ static void a_cpu_is_kept_in_all_views(void **state)
 	assert_shows(t, "node::Parse");
 	assert_hides(t, "ExecInterpExpr");
 	press(t, "7");
-	assert_line(t, " 4121 ", " 200 "); /* walks, all of them complete */
-	assert_line(t, " 7781 ", " 90 ");
+	assert_beside(t, " 4121 ", " 200 "); /* walks, all of them complete */
+	assert_beside(t, " 7781 ", " 90 ");
 	assert_hides(t, " 5310 ");
 	press(t, "z2");
 	assert_share(t, "ngx_parse_header", of_second(1, "ngx_parse_header"), all);
@@ -317,14 +295,14 @@ static void processes_and_threads_say_where_they_ran(void **state)
 	feed_cpus(t, SLICES, true);
 	grid_resize(t->g, 40, 150);
 	assert_shows(t, "ON CPU");
-	assert_line(t, " 4121 ", " 0 55% +2 ");
-	assert_line(t, " 5310 ", " 0 ");
+	assert_beside(t, " 4121 ", " 0 55% +2 ");
+	assert_beside(t, " 5310 ", " 0 ");
 	press(t, "H");
-	assert_line(t, " 4133 ", " 12 ");
-	assert_line(t, "\342\224\224\342\224\200 nginx", " 0 75% 1 25% ");
+	assert_beside(t, " 4133 ", " 12 ");
+	assert_beside(t, "\342\224\224\342\224\200 nginx", " 0 75% 1 25% ");
 	/* The sums of all have no CPUs, the window still has. */
 	press(t, "Hm");
-	assert_line(t, " 4121 ", " 0 55% +2 ");
+	assert_beside(t, " 4121 ", " 0 55% +2 ");
 }
 
 static void cpus_need_the_window(void **state)
@@ -445,7 +423,7 @@ static void what_came_before_is_told_apart(void **state)
 	feed_cpus(t, 5, true);
 	grid_resize(t->g, 40, 150);
 	press(t, "W");
-	assert_line(t, "sampled before", "all: 50.0%");
+	assert_beside(t, "sampled before", "all: 50.0%");
 	press(t, "g\n"); /* which has most samples */
 	assert_shows(t, "CPU of these samples is not known");
 	press(t, "\\!cpu:0\n2");

@@ -15,26 +15,9 @@
 #include "tui/app/dispatch.h"
 #include "tui/screen/mouse.h"
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
-static void commit(struct typist *f, const char *frames, uint64_t count)
-{
-	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0, 0};
-	struct profile_health h;
-
-	profile_lock(f->feed.p);
-	cell.ustack = machine_stack(&f->feed, frames);
-	f->feed.time += MACHINE_SECOND;
-	machine_health(&f->feed, &h, count, 0, count);
-	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
-	profile_stack_put(f->feed.p, cell.ustack);
-	profile_unlock(f->feed.p);
-	assert_int_equal(ui_refresh(f->ui), 0);
-}
-
 static void go_resized(struct typist *f, size_t size)
 {
-	grid_resize(f->g, sizes[size][0], sizes[size][1]);
+	typist_size(f, size);
 	screen(f);
 }
 
@@ -43,7 +26,7 @@ static void it_follows_from_view_to_view(void **state)
 	struct typist *f = *state;
 
 	slices(f, 12, 0);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < SIZES; i++) {
 		go_resized(f, i);
 		type(f, "2g/^tcp_send\n");
 		assert_cursor_on(f, "tcp_sendmsg");
@@ -124,8 +107,9 @@ static void the_tree_shows_the_heaviest(void **state)
 	struct typist *f = *state;
 
 	slices(f, 1, 0);
-	commit(f, "main@postgres;few@postgres;both@postgres", 40);
-	commit(f, "main@postgres;many@postgres;deep@postgres;both@postgres;both@postgres", 60);
+	slice_of_stack(f, "main@postgres;few@postgres;both@postgres", 40);
+	slice_of_stack(f, "main@postgres;many@postgres;deep@postgres;both@postgres;both@postgres",
+		       60);
 	type(f, "3C2/^both\n3");
 	grid_resize(f->g, 15, 60);
 	assert_cursor_on(f, "both");

@@ -24,8 +24,6 @@
 #define PATIENCE 60000 /* ms */
 #define NAME	 "seen.session"
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 static int make_folder(void **state)
 {
 	static char folder[SCRATCH];
@@ -82,9 +80,8 @@ static void history_is_written(void **state)
 	struct typist *f = *state;
 
 	slices(f, 25, 0);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(f, i); i++) {
 		unlink(NAME);
-		grid_resize(f->g, sizes[i][0], sizes[i][1]);
 		write_named(f);
 		assert_shows(f, "saving the history to " NAME);
 		wait_saved(f);
@@ -126,9 +123,8 @@ static void recording_is_started_and_stopped(void **state)
 {
 	struct typist *f = *state;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(f, i); i++) {
 		unlink(NAME);
-		grid_resize(f->g, sizes[i][0], sizes[i][1]);
 		type(f, "0");
 		slices(f, 5, 0);
 		assert_false(f->ui->recording);

@@ -62,16 +62,13 @@ static void screens_are_as_expected(void **state)
 		{"scrub-procs", "1z{,"}, {"scrub-range", "2ZzM{{"}, {"diff-procs", "1Zz{BX"},
 		{"diff-funcs", "2"},	 {"diff-tree", "3E"},	    {"diff-flame", "5"},
 	};
-	static const int sizes[4][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	struct typist *t = *state;
 
 	spike(t);
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
 		type(t, screens[i].keys);
-		for (size_t s = 0; s < 4; s++) {
-			grid_resize(t->g, sizes[s][0], sizes[s][1]);
+		for (size_t s = 0; typist_size(t, s); s++)
 			compare(t, screens[i].name);
-		}
 		t->ui->ascii = true;
 		grid_resize(t->g, 24, 80);
 		compare(t, screens[i].name);

@@ -217,8 +217,6 @@ static struct typist *after_waits(void **state, const char *keys)
 	return t;
 }
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 static void procs_has_states(void **state)
 {
 	static const char *const measures[] = {"procs-waits-cpu", "procs-waits-off",
@@ -230,10 +228,8 @@ static void procs_has_states(void **state)
 			type(t, i < 3 ? "Q" : "H");
 		assert_int_equal(ui_refresh(t->ui), 0);
 		t->ui->notice[0] = '\0';
-		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
-			grid_resize(t->g, sizes[k][0], sizes[k][1]);
+		for (size_t k = 0; typist_size(t, k); k++)
 			compare(t, measures[i]);
-		}
 	}
 	t->ui->ascii = true;
 	compare(t, "procs-waits-threads");

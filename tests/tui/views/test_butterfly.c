@@ -20,24 +20,6 @@
 #include "tui/screen/mouse.h"
 #include "tui/ui/plain_list.h"
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
-/* One more second, of this stack of postgres only. */
-static void more(struct typist *f, const char *frames, uint64_t count)
-{
-	struct profile_cell cell = {f->feed.postgres, 5310, 0, PROFILE_NO_STACK, count, 0, 0};
-	struct profile_health h;
-
-	profile_lock(f->feed.p);
-	cell.ustack = machine_stack(&f->feed, frames);
-	f->feed.time += MACHINE_SECOND;
-	machine_health(&f->feed, &h, count, 0, count);
-	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
-	profile_stack_put(f->feed.p, cell.ustack);
-	profile_unlock(f->feed.p);
-	assert_int_equal(ui_refresh(f->ui), 0);
-}
-
 /* The line with that text, without the blanks between its words. */
 static const char *line_with(struct typist *f, const char *want)
 {
@@ -81,8 +63,7 @@ static void callers_are_above_callees_below(void **state)
 
 	slices(f, 12, 0);
 	type(f, "2/request_line\nf");
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		grid_resize(f->g, sizes[i][0], sizes[i][1]);
+	for (size_t i = 0; typist_size(f, i); i++) {
 		/* 150 of 298 samples a second, of which 100 in the one and 50 in the other. */
 		assert_row(f, "ngx_process_events_and", "100.0 1500");
 		assert_row(f, "total 50.3%", "self 0.0%");
@@ -94,7 +75,7 @@ static void callers_are_above_callees_below(void **state)
 		assert_hides(f, "ExecInterpExpr");
 		assert_cursor_on(f, "total 50.3%");
 		assert_shows(f, "1500 samples  1-4 of 4");
-		if (sizes[i][1] >= 80)
+		if (screen_sizes[i][1] >= 80)
 			assert_shows(f, "% of its samples");
 	}
 	assert_no_size_breaks(f);
@@ -122,11 +103,12 @@ static void recursion_counts_once(void **state)
 	struct typist *f = *state;
 
 	slices(f, 1, 0);
-	more(f,
-	     "main@postgres;walk@postgres;walk@postgres;step@postgres;walk@postgres;leaf@postgres",
-	     30);
-	more(f, "main@postgres;walk@postgres", 10);
-	more(f, "other@postgres;walk@postgres;leaf@postgres", 60);
+	slice_of_stack(
+		f,
+		"main@postgres;walk@postgres;walk@postgres;step@postgres;walk@postgres;leaf@postgres",
+		30);
+	slice_of_stack(f, "main@postgres;walk@postgres", 10);
+	slice_of_stack(f, "other@postgres;walk@postgres;leaf@postgres", 60);
 	type(f, "2/^walk\nf");
 	assert_row(f, "main", "40.0 40");
 	assert_row(f, "other", "60.0 60");
@@ -323,13 +305,13 @@ static void news_leave_the_cursor(void **state)
 	assert_cursor_on(f, "ngx_parse_header");
 	slices(f, 1, 0);
 	assert_cursor_on(f, "ngx_parse_header");
-	more(f, "ngx_process_request_line@nginx;memmove@libc.so.6", 5000);
+	slice_of_stack(f, "ngx_process_request_line@nginx;memmove@libc.so.6", 5000);
 	assert_cursor_on(f, "ngx_parse_header");
 	assert_order(f, "memmove", "ngx_parse_header");
 	assert_row(f, "(no caller: outermost)", "5000");
 	/* Frozen, it stays as it is, and goes back in time. */
 	type(f, "z");
-	more(f, "ngx_process_request_line@nginx;late@nginx", 5000);
+	slice_of_stack(f, "ngx_process_request_line@nginx;late@nginx", 5000);
 	assert_hides(f, "late");
 	type(f, ",,");
 	assert_hides(f, "outermost)");
@@ -337,7 +319,7 @@ static void news_leave_the_cursor(void **state)
 	assert_shows(f, "late");
 	/* Of what is gone the function is left. */
 	for (int i = 0; i < 12; i++)
-		more(f, "main@postgres", 10);
+		slice_of_stack(f, "main@postgres", 10);
 	assert_shows(f, "no samples of it");
 	assert_cursor_on(f, "total 0.0%");
 	assert_no_size_breaks(f);
@@ -354,7 +336,7 @@ static void a_baseline_has_a_column(void **state)
 	type(f, "B");
 	slices(f, 12, 0);
 	for (int i = 0; i < 10; i++)
-		more(f, "ngx_process_request_line@nginx;memmove@libc.so.6", 100);
+		slice_of_stack(f, "ngx_process_request_line@nginx;memmove@libc.so.6", 100);
 	type(f, "X");
 	assert_shows(f, "vs BASE");
 	assert_row(f, "memmove", "+66.7");

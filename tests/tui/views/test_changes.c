@@ -14,8 +14,6 @@
 #include "tests/support/screens.h"
 #include "tui/app/dispatch.h"
 
-static const int sizes[4][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 /* The role of the first cell of a text of ASCII in the first row that has the name. */
 static enum role role_of(struct typist *t, const char *name, const char *text)
 {
@@ -84,8 +82,7 @@ static void assert_compared(struct typist *t, bool compared)
 
 	for (int i = 0; i < 3; i++) {
 		type(t, views[i]);
-		for (int s = 0; s < 4; s++) {
-			grid_resize(t->g, sizes[s][0], sizes[s][1]);
+		for (size_t s = 0; typist_size(t, s); s++) {
 			assert_shows(t, "vs BEFORE");
 			if (compared)
 				assert_shows(t, "= 0.0");
@@ -175,8 +172,7 @@ static void the_difference_needs_all_of_the_time_before(void **state)
 	type(t, "X0");
 	seconds(t, 3, 6, 3, 10);
 	type(t, "BX");
-	for (int s = 0; s < 4; s++) {
-		grid_resize(t->g, sizes[s][0], sizes[s][1]);
+	for (size_t s = 0; typist_size(t, s); s++) {
 		assert_shows(t, "vs BASE");
 		assert_shows(t, "= 0.0");
 	}
@@ -191,8 +187,7 @@ static void only_more_than_chance_has_a_colour(void **state)
 	seconds(t, 3, 7, 0, 3);
 	seconds(t, 7, 6, 0, 4);
 	type(t, "2");
-	for (int s = 0; s < 4; s++) {
-		grid_resize(t->g, sizes[s][0], sizes[s][1]);
+	for (size_t s = 0; typist_size(t, s); s++) {
 		type(t, "g");
 		assert_int_equal(role_of(t, "ngx_parse_header", "+13.0"), ROLE_CURSOR);
 		assert_int_equal(role_of(t, "ExecInterpExpr", "-13.0"), ROLE_DIM);
@@ -203,8 +198,7 @@ static void only_more_than_chance_has_a_colour(void **state)
 	seconds(t, 10, 50, 0, 50);
 	seconds(t, 3, 70, 0, 30);
 	seconds(t, 7, 60, 0, 40);
-	for (int s = 0; s < 4; s++) {
-		grid_resize(t->g, sizes[s][0], sizes[s][1]);
+	for (size_t s = 0; typist_size(t, s); s++) {
 		type(t, "g");
 		assert_int_equal(role_of(t, "ExecInterpExpr", "-13.0"), ROLE_DOWN);
 		type(t, "G");
@@ -224,8 +218,7 @@ static void a_baseline_has_colours_beyond_chance_only(void **state)
 	type(t, "X");
 	for (const char *view = views; *view; view++) {
 		type(t, (char[]){*view, 0});
-		for (int s = 0; s < 4; s++) {
-			grid_resize(t->g, sizes[s][0], sizes[s][1]);
+		for (size_t s = 0; typist_size(t, s); s++) {
 			assert_int_equal(role_of(t,
 						 *view == '1'	? "postgres: "
 						 : *view == '2' ? "ExecInterpExpr"
@@ -238,8 +231,7 @@ static void a_baseline_has_colours_beyond_chance_only(void **state)
 	seconds(t, 10, 9, 0, 1);
 	for (const char *view = views; *view; view++) {
 		type(t, (char[]){*view, 0});
-		for (int s = 0; s < 4; s++) {
-			grid_resize(t->g, sizes[s][0], sizes[s][1]);
+		for (size_t s = 0; typist_size(t, s); s++) {
 			assert_int_equal(role_of(t,
 						 *view == '1'	? "postgres: "
 						 : *view == '2' ? "ExecInterpExpr"
@@ -259,18 +251,15 @@ static void new_is_said_of_twenty_samples(void **state)
 	second(t, 40, 19, 40);
 	seconds(t, 9, 40, 0, 40);
 	type(t, "2");
-	for (int s = 0; s < 4; s++) {
-		grid_resize(t->g, sizes[s][0], sizes[s][1]);
+	for (size_t s = 0; typist_size(t, s); s++) {
 		assert_hides(t, "new");
 		role_of(t, "memmove", "+2.3"); /* 19 of 819 */
 	}
 	seconds(t, 10, 40, 0, 40);
 	second(t, 40, 20, 40);
 	seconds(t, 9, 40, 0, 40);
-	for (int s = 0; s < 4; s++) {
-		grid_resize(t->g, sizes[s][0], sizes[s][1]);
+	for (size_t s = 0; typist_size(t, s); s++)
 		assert_int_equal(role_of(t, "memmove", "new"), ROLE_UP);
-	}
 }
 
 int main(void)

@@ -22,8 +22,6 @@
 
 #define INSNS 400u
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 static struct listing *long_listing(void)
 {
 	struct listing *l = calloc(1, sizeof(*l));
@@ -129,18 +127,17 @@ static void the_hottest_is_in_the_middle(void **state)
 	struct listing *l = long_listing();
 	int above, below;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(t, i); i++) {
 		struct annotation *a = samples(l, 200, 60, 7, 40);
 
 		a->serial = i + 1;
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		type(t, "2a");
 		give(t, a);
 		assert_mark_on(t, "insn 200");
 		assert_middle(t);
 		grid_resize(t->g, 24, 80);
 		assert_middle(t);
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		grid_resize(t->g, screen_sizes[i][0], screen_sizes[i][1]);
 		assert_middle(t);
 		type(t, "kkk");
 		assert_mark_on(t, "insn 197");
@@ -207,10 +204,9 @@ static void the_syntax_changes_on_its_row(void **state)
 	struct typist *t = *state;
 	struct plain_list lines = {0};
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(t, i); i++) {
 		struct annotation *a = feed_annotation(i + 1);
 
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		type(t, "2a");
 		give(t, a);
 		assert_mark_on(t, "movzx eax, byte ptr [rdi]");
@@ -263,14 +259,13 @@ static void the_kernel_is_asked_for(void **state)
 	struct typist *t = *state;
 	struct annotation_wish wish;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(t, i); i++) {
 		struct listing *l = long_listing();
 
 		for (uint32_t k = 0; k < INSNS; k++)
 			l->insns[k].addr += 0xffffffff81000000;
 		l->start += 0xffffffff81000000;
 		l->end += 0xffffffff81000000;
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		annotate_open(t->ui, &kernel_func, 0, 0);
 		assert_true(board_annotation_wish(profile_board(t->feed.p), &wish));
 		assert_int_equal(wish.kind, FUNC_KERNEL);
@@ -279,7 +274,7 @@ static void the_kernel_is_asked_for(void **state)
 		a->serial = wish.serial;
 		give(t, a);
 		assert_mark_on(t, "insn 200");
-		assert_mark_on(t, sizes[i][1] < 72 ? " 81001320 " : " ffffffff81001320 ");
+		assert_mark_on(t, screen_sizes[i][1] < 72 ? " 81001320 " : " ffffffff81001320 ");
 		type(t, "x");
 		assert_shows(t, "It is in no file, so it has no FDE.");
 		type(t, "\b");
@@ -292,10 +287,9 @@ static void made_code_that_is_gone_says_so(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(t, i); i++) {
 		struct annotation *a = feed_annotation(i + 1);
 
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		annotate_open(t->ui, &made_func, 0, 0);
 		give(t, a);
 		assert_hides(t, "other code");
@@ -325,7 +319,7 @@ static void a_long_remedy_is_told_whole(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; typist_size(t, i); i++) {
 		struct annotation *a = annotation_new(NULL);
 
 		a->serial = i + 1;
@@ -333,7 +327,6 @@ static void a_long_remedy_is_told_whole(void **state)
 		strcpy(a->trouble, "the kernel has no /proc/kcore (CONFIG_PROC_KCORE), and lets no "
 				   "BPF program read its code (Linux 5.14, without "
 				   "lockdown=confidentiality)");
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		annotate_open(t->ui, &kernel_func, 0, 0);
 		give(t, a);
 		assert_shows(t, "the kernel has no /proc/kcore");

@@ -48,7 +48,6 @@ static int setup(void **state)
 
 static void screens_are_as_expected(void **state)
 {
-	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	static const char *const keys[] = {"", "jj\n", "v", "b", "4"};
 	static const char *const names[] = {"flame", "flame-zoomed", "flame-upright",
 					    "flame-callers", "callers"};
@@ -58,10 +57,8 @@ static void screens_are_as_expected(void **state)
 		type(t, keys[k]);
 		for (int ascii = 0; ascii < 2; ascii++) {
 			t->ui->ascii = ascii;
-			for (size_t i = 0; i < 4; i++) {
-				grid_resize(t->g, sizes[i][0], sizes[i][1]);
+			for (size_t i = 0; typist_size(t, i); i++)
 				compare(t, names[k]);
-			}
 		}
 		grid_resize(t->g, 30, 100);
 	}
@@ -174,7 +171,6 @@ static void search_and_same_name(void **state)
 /* A sample counts once, however many frames of its stack are found; of 298 a second. */
 static void search_tells_the_share(void **state)
 {
-	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	struct typist *t = *state;
 
 	type(t, "/ngx_p\n"); /* events_and_timers and, below it, request_line and parse_header */
@@ -193,10 +189,8 @@ static void search_tells_the_share(void **state)
 	type(t, "b/ngx_p\n");
 	assert_shows(t, "search: ngx_p  7 frames, 67.4% of samples");
 	type(t, "b/ngx_p|tcp\n");
-	for (size_t i = 0; i < 4; i++) {
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+	for (size_t i = 0; typist_size(t, i); i++)
 		compare(t, "flame-found");
-	}
 	type(t, "/\n");
 	assert_hides(t, "search:");
 }

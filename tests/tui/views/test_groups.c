@@ -18,32 +18,6 @@
 #include "tui/profile/parents.h"
 #include "tui/views/procgroups.h"
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
-#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
-
-/* The line of the screen that has the text; fails without one. */
-static const char *line_with(struct typist *t, const char *text)
-{
-	static char line[1024];
-	const char *at = strstr(screen(t), text);
-
-	if (!at)
-		fail_msg("'%s' is not on the screen:\n%s", text, t->text);
-	while (at > t->text && at[-1] != '\n')
-		at--;
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
-	return line;
-}
-
-static void assert_line(struct typist *t, const char *with, const char *want)
-{
-	const char *line = line_with(t, with);
-
-	if (!strstr(line, want))
-		fail_msg("'%s' lacks '%s'\n%s", line, want, t->text);
-}
-
 /* Two busy processes; thirty of a compiler, and six of two other programs, that end. */
 static void feed_compiles(struct crowd *c, struct typist *t)
 {
@@ -69,14 +43,14 @@ static void what_has_exited_is_one_row_a_program(void **state)
 		struct crowd c;
 
 		feed_compiles(&c, t);
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		/* 90 of 3 seconds with 99 ticks each. */
-		assert_line(t, "×30", "cc1 (exi");
-		assert_line(t, "×30", " 30.3 ");
-		assert_line(t, "×30", "z ");
+		assert_beside(t, "×30", "cc1 (exi");
+		assert_beside(t, "×30", " 30.3 ");
+		assert_beside(t, "×30", "z ");
 		/* Both have less than 20 samples; the one with more comes first. */
-		assert_line(t, "×6", "ls, true (");
-		assert_line(t, "×6", " 2.0 ");
+		assert_beside(t, "×6", "ls, true (");
+		assert_beside(t, "×6", " 2.0 ");
 		assert_shows(t, "job-00");
 		assert_shows(t, "job-01");
 		/* The functions of all of them. */
@@ -99,7 +73,7 @@ static void enter_shows_each_that_has_exited(void **state)
 	grid_resize(t->g, 50, 80);
 	type(t, "jj\n");
 	assert_hides(t, "×30");
-	assert_line(t, "1002 ", "cc1");
+	assert_beside(t, "1002 ", "cc1");
 	assert_shows(t, " 1003 ");
 	/* All but the one that the cursor is on. */
 	ui_key(t->ui, KEYCODE_ESCAPE);
@@ -149,10 +123,10 @@ static void the_cursor_keeps_its_process_out_of_the_fold(void **state)
 		crowd_exits(&c, i);
 	crowd_seconds(&c, 1);
 	assert_cursor_on(t, "1001");
-	assert_line(t, "×2", "cc1 (exited)");
+	assert_beside(t, "×2", "cc1 (exited)");
 	type(t, "k");
 	crowd_seconds(&c, 1);
-	assert_line(t, "×3", "cc1 (exited)");
+	assert_beside(t, "×3", "cc1 (exited)");
 	crowd_close(&c);
 }
 
@@ -167,8 +141,8 @@ static void one_alone_that_has_exited_is_not_folded(void **state)
 	crowd_seconds(&c, 2);
 	crowd_exits(&c, 1);
 	crowd_seconds(&c, 1);
-	assert_line(t, "1001 ", "job-01");
-	assert_line(t, "1001 ", "z ");
+	assert_beside(t, "1001 ", "job-01");
+	assert_beside(t, "1001 ", "z ");
 	assert_hides(t, "×");
 	crowd_close(&c);
 }
@@ -190,16 +164,16 @@ static void programs_of_few_samples_share_a_row(void **state)
 	for (int i = 1; i < 4; i++)
 		crowd_exits(&c, i);
 	crowd_seconds(&c, 1);
-	assert_line(t, "cc1", "×2");
+	assert_beside(t, "cc1", "×2");
 	/* It stands for itself. */
-	assert_line(t, "1003 ", "ls");
+	assert_beside(t, "1003 ", "ls");
 	assert_hides(t, "ls (exited)");
 	c.samples[4] = 1;
 	crowd_seconds(&c, 1);
 	crowd_exits(&c, 4);
 	crowd_seconds(&c, 1);
-	assert_line(t, "cc1", "×2");
-	assert_line(t, "ls, true", "×2");
+	assert_beside(t, "cc1", "×2");
+	assert_beside(t, "ls, true", "×2");
 	assert_hides(t, "1003 ");
 	crowd_close(&c);
 }
@@ -214,14 +188,14 @@ static void c_groups_by_program_first(void **state)
 		crowd_names(&c, 0, "python3", "python3 a.py", 0);
 		crowd_names(&c, 1, "python3", "python3 b.py", 0);
 		crowd_seconds(&c, 1);
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		type(t, "c");
 		/* 4 seconds of 50 and 40. */
-		assert_line(t, "> python3", " 90.9 ");
-		assert_line(t, "> python3", "×2");
+		assert_beside(t, "> python3", " 90.9 ");
+		assert_beside(t, "> python3", "×2");
 		assert_hides(t, "a.py");
 		/* Exited ones of any program are one row. */
-		assert_line(t, "×36", "cc1, ls, tru");
+		assert_beside(t, "×36", "cc1, ls, tru");
 		type(t, "\n");
 		assert_shows(t, "comm:^python3$");
 		assert_shows(t, "1000 ");
@@ -244,7 +218,7 @@ static void a_program_of_one_process_is_entered_as_that(void **state)
 	c.samples[1] = 20;
 	crowd_seconds(&c, 2);
 	type(t, "c");
-	assert_line(t, "> job-00", "1000 ");
+	assert_beside(t, "> job-00", "1000 ");
 	type(t, "\n");
 	assert_shows(t, "[2 Funcs]");
 	assert_shows(t, "1000 job-00");
@@ -289,28 +263,28 @@ static void the_tree_puts_parents_above_with_sums(void **state)
 		for (int job = 0; job < 5; job++)
 			c.samples[job] = (uint32_t)(10 * (job + 1));
 		crowd_seconds(&c, 3);
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		type(t, "cccc");
 		/* 10 + 20 + 30 + 40 of 99. */
-		assert_line(t, "bash", "101.0 ");
-		assert_line(t, "bash", "> ");
+		assert_beside(t, "bash", "101.0 ");
+		assert_beside(t, "bash", "> ");
 		/* The hottest of all below. */
-		if (sizes[i][1] >= 100) {
-			assert_line(t, "bash", "work_3");
-			assert_line(t, "gcc a", "work_2");
+		if (screen_sizes[i][1] >= 100) {
+			assert_beside(t, "bash", "work_3");
+			assert_beside(t, "gcc a", "work_2");
 		}
-		assert_line(t, "└─ make", "101.0 ");
+		assert_beside(t, "└─ make", "101.0 ");
 		text = strstr(t->text, "make");
 		assert_non_null(strstr(text, "├─ gcc a"));
-		assert_line(t, "gcc a", " 50.5 ");
-		assert_line(t, "│ └─ cc1 a", " 30.3 ");
-		if (sizes[i][0] > 15)
-			assert_line(t, "  └─ cc1 b", " 40.4 ");
+		assert_beside(t, "gcc a", " 50.5 ");
+		assert_beside(t, "│ └─ cc1 a", " 30.3 ");
+		if (screen_sizes[i][0] > 15)
+			assert_beside(t, "  └─ cc1 b", " 40.4 ");
 		/* A parent that sleeps and has one child that does says nothing. */
 		assert_hides(t, "sshd");
 		assert_hides(t, "init");
-		if (sizes[i][0] > 15) {
-			assert_line(t, "db --serve", " 50.5 ");
+		if (screen_sizes[i][0] > 15) {
+			assert_beside(t, "db --serve", " 50.5 ");
 			assert_hides(t, "─ db");
 		}
 		/* The functions of all below. */
@@ -321,8 +295,8 @@ static void the_tree_puts_parents_above_with_sums(void **state)
 		type(t, "jj");
 		assert_cursor_on(t, "gcc");
 		/* Those of cc1 and gcc, 90 and 60 samples. */
-		assert_line(t, " 60.0 ", "work_2");
-		assert_line(t, " 40.0    40.0", "work_1");
+		assert_beside(t, " 60.0 ", "work_2");
+		assert_beside(t, " 40.0    40.0", "work_1");
 		crowd_close(&c);
 		typist_free(t);
 	}
@@ -368,11 +342,11 @@ static void sums_do_not_depend_on_who_came_first(void **state)
 		c.samples[job] = (uint32_t)(10 * (job + 1));
 	crowd_seconds(&c, 3);
 	type(t, "cccc");
-	assert_line(t, "gcc a", " 30.3 ");
-	assert_line(t, "make", " 60.6 ");
-	assert_line(t, "bash", " 60.6 ");
-	assert_line(t, "sshd", "101.0 ");
-	assert_line(t, "scp", " 40.4 ");
+	assert_beside(t, "gcc a", " 30.3 ");
+	assert_beside(t, "make", " 60.6 ");
+	assert_beside(t, "bash", " 60.6 ");
+	assert_beside(t, "sshd", "101.0 ");
+	assert_beside(t, "scp", " 40.4 ");
 	crowd_close(&c);
 }
 
@@ -409,8 +383,8 @@ static void sums_of_the_tree_are_compared_with_sums(void **state)
 	grid_resize(t->g, 30, 130);
 	type(t, "BX");
 	crowd_seconds(&c, 12);
-	assert_line(t, "make", " = 0.0 ");
-	assert_line(t, "bash", " = 0.0 ");
+	assert_beside(t, "make", " = 0.0 ");
+	assert_beside(t, "bash", " = 0.0 ");
 	crowd_close(&c);
 }
 
@@ -509,14 +483,14 @@ static void columns_stand_as_the_user_put_them(void **state)
 	c.samples[0] = 10;
 	crowd_seconds(&c, 2);
 	grid_resize(t->g, 24, 80);
-	header = line_with(t, "CPU%");
+	header = screen_line(t, "CPU%");
 	assert_true(strstr(header, "CPU%") < strstr(header, "PID"));
 	assert_true(strstr(header, "PID") < strstr(header, "COMMAND"));
 	type(t, ":set order.procs PID, COMMAND\n");
-	header = line_with(t, "CPU%");
+	header = screen_line(t, "CPU%");
 	assert_true(strstr(header, "PID") < strstr(header, "COMMAND"));
 	assert_true(strstr(header, "COMMAND") < strstr(header, "CPU%"));
-	assert_line(t, "1000 ", "job-00");
+	assert_beside(t, "1000 ", "job-00");
 	crowd_close(&c);
 }
 
@@ -530,7 +504,7 @@ static void the_sorted_column_is_shown(void **state)
 		crowd_open(&c, t, 2);
 		c.samples[0] = 10;
 		crowd_seconds(&c, 2);
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		for (int column = 0; column < 12; column++) {
 			bool marked = strstr(screen(t), "▼") || strstr(t->text, "▲");
 

@@ -34,7 +34,6 @@ static int setup(void **state)
 
 static void screens_are_as_expected(void **state)
 {
-	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	struct typist *t = *state;
 
 	type(t, "i");
@@ -42,10 +41,8 @@ static void screens_are_as_expected(void **state)
 	type(t, "j");
 	for (int ascii = 0; ascii < 2; ascii++) {
 		t->ui->ascii = ascii;
-		for (size_t i = 0; i < 4; i++) {
-			grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		for (size_t i = 0; typist_size(t, i); i++)
 			compare(t, "inspector");
-		}
 	}
 	t->ui->ascii = false;
 	grid_resize(t->g, 30, 100);

@@ -20,8 +20,6 @@
 
 #define MANY 80 /* functions and processes of a crowd */
 
-static const int sizes[4][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 /* A second of nginx, in which the two functions have so many samples. */
 static void second(struct typist *t, uint64_t parse, uint64_t move)
 {
@@ -110,8 +108,7 @@ static enum role role_of(struct typist *t, int row, const char *text)
 	return ROLE_TEXT;
 }
 
-#define AT_ALL_SIZES(t)                                                                            \
-	for (int s_ = 0; s_ < 4 && !grid_resize((t)->g, sizes[s_][0], sizes[s_][1]); s_++)
+#define AT_ALL_SIZES(t) for (size_t s_ = 0; typist_size(t, s_); s_++)
 
 static void the_rule_says_how_many(void **state)
 {
@@ -275,11 +272,10 @@ static void lists_say_which_rows_they_show(void **state)
 	struct typist *t = *state;
 
 	crowd(t);
-	for (int s = 0; s < 4; s++) {
+	for (size_t s = 0; typist_size(t, s); s++) {
 		char range[32];
 		int rows;
 
-		grid_resize(t->g, sizes[s][0], sizes[s][1]);
 		type(t, "2g");
 		screen(t);
 		for (rows = 0; rows < MANY + 1; rows++) {

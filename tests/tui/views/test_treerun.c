@@ -23,12 +23,6 @@
 	"v8::internal::(anonymous namespace)::ElementsAccessorBase<v8::internal::Fast, "           \
 	"v8::internal::ElementsKindTraits<(v8::internal::ElementsKind)0> >::Set"
 
-static const struct {
-	int rows, cols;
-} sizes[] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
-#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
-
 static uint32_t stack_of(struct typist *t, const char *trunk, int turns, const char *leaf)
 {
 	char frames[8192];
@@ -100,8 +94,7 @@ static void processes_come_first(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "3");
 		assert_shows(t, "[-] 10201 python3");
 		type(t, "G");
@@ -159,8 +152,7 @@ static void a_trunk_is_one_row(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		t->ui->ascii = false;
 		type(t, "3g");
 		assert_shows(t, "_start \u203a 14 more \u203a _PyEval");
@@ -182,8 +174,7 @@ static void what_has_samples_of_its_own_is_seen(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "3G");
 		assert_shows(t, "[-] main");
 		assert_hides(t, "main \u203a");
@@ -216,8 +207,7 @@ static void a_run_unfolds_and_folds(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "3gj");
 		press_named(t, i % 2 ? "Right" : "+");
 		assert_cursor_on(t, "[-] _start");
@@ -268,8 +258,7 @@ static void a_search_looks_into_runs(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "3g/step7\n");
 		assert_cursor_on(t, "[-] step7");
 		type(t, "/_PyEval\n");
@@ -322,8 +311,7 @@ static void the_hottest_leaf_is_one_key_away(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "3Cgp");
 		assert_cursor_on(t, "left");
 		assert_shows(t, "<==");
@@ -342,8 +330,7 @@ static void callers_fold_too(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		type(t, "4gp+");
 		/* The function itself is not part of it. */
 		assert_cursor_on(t, "[-] left");
@@ -371,10 +358,9 @@ static void what_is_under_the_cursor_is_said_once(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
-		bool small = sizes[i].rows < 30;
+	for (size_t i = 0; typist_size(t, i); i++) {
+		bool small = screen_sizes[i][0] < 30;
 
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
 		type(t, "3gj");
 		assert_true(!strstr(last_row(t),
 				    " _PyEval_EvalFrame  self 0.0%  total 70.0%  python3") ==
@@ -391,9 +377,10 @@ static void what_is_under_the_cursor_is_said_once(void **state)
 		assert_non_null(strstr(last_row(t), "self 40.0%  total 40.0%"));
 		type(t, "1g");
 		/* Its row has room for the command: the row says what to do next. */
-		assert_non_null(strstr(last_row(t),
-				       sizes[i].cols < 80 ? " 10201 python3 hot.py"
-							  : " Enter functions  4 callers  a code"));
+		assert_non_null(
+			strstr(last_row(t), screen_sizes[i][1] < 80
+						    ? " 10201 python3 hot.py"
+						    : " Enter functions  4 callers  a code"));
 	}
 }
 
@@ -413,12 +400,11 @@ static void the_whole_name_is_one_key_away(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < SIZES; i++) {
+	for (size_t i = 0; typist_size(t, i); i++) {
 		const char *part = NAME;
 
-		grid_resize(t->g, sizes[i].rows, sizes[i].cols);
 		type(t, "2g/Elements\n");
-		if (sizes[i].cols < 200) {
+		if (screen_sizes[i][1] < 200) {
 			assert_hides(t, "ElementsKindTraits");
 			assert_shows(t, "::Set");
 		}
@@ -441,7 +427,7 @@ static void the_whole_name_is_one_key_away(void **state)
 		}
 		assert_string_equal(part, "");
 		type(t, "k");
-		if (sizes[i].cols < 200)
+		if (screen_sizes[i][1] < 200)
 			assert_hides(t, "ElementsKindTraits");
 	}
 }

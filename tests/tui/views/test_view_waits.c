@@ -41,11 +41,9 @@ static int waits_setup(void **state)
 
 static void screens_are_as_expected(void **state)
 {
-	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	struct typist *t = *state;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		for (int ascii = 0; ascii < 2; ascii++) {
 			t->ui->ascii = ascii;
 			compare(t, "waits");

@@ -14,15 +14,12 @@
 #include "tui/profile/procstate.h"
 
 /* The columns and rows at which each text has to be there. */
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
 /* Lines are broken at blanks, so the text is looked for word by word. */
 static void assert_says(struct typist *t, const char *want)
 {
 	char words[300];
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		assert_int_equal(grid_resize(t->g, sizes[i][0], sizes[i][1]), 0);
+	for (size_t i = 0; typist_size(t, i); i++) {
 		snprintf(words, sizeof(words), "%s", want);
 		for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
 			assert_shows(t, word);

@@ -16,10 +16,6 @@
 #include "tui/screen/mouse.h"
 #include "tui/app/dispatch.h"
 
-static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
-
-#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
-
 /* Forty processes, of which the first is the busiest, and each a little less than the one before.
  */
 static struct crowd *crowd_of_forty(struct typist *t)
@@ -38,7 +34,7 @@ static void busiest_stay_in_sight_though_the_process_of_the_cursor_fades(void **
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		crowd_seconds(c, 12);
 		screen(t);
 		type(t, "jj");
@@ -64,7 +60,7 @@ static void cursor_leaves_a_process_that_has_exited_with_its_samples(void **stat
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		c->samples[2] = 200;
 		crowd_seconds(c, 12);
 		screen(t);
@@ -89,7 +85,7 @@ static void cursor_is_on_the_busiest_until_a_key_moves_it(void **state)
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		c->samples[7] = 300; /* it led only at first */
 		crowd_seconds(c, 1);
 		assert_cursor_on(t, "job-07");
@@ -157,7 +153,7 @@ static void hottest_functions_stay_in_sight(void **state)
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		typist_size(t, i);
 		crowd_seconds(c, 12);
 		type(t, "2");
 		assert_cursor_on(t, "work_0");
