@@ -1,31 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A receiver of profiles for tests: the services of Pyroscope, Parca and OTLP, made of Python's HTTP
-server, grpcio and protobuf, so that nothing of it is stacktop's.
+server, grpcio and protobuf, so that nothing of it is stacktop's. In its folder are each request's
+decoded body, N.body, and each of its pprof profiles, N-I.pb.gz.
 
-    /usr/bin/python3 tests/push/receiver.py --http PORT --grpc PORT --out DIR [--tls CERT KEY]
-                                            [--speak NAME,...] [--control]
-
-A port of 0 is any free one; the ports are printed as a line of JSON. Each request becomes a line of
-DIR/requests.ndjson, its decoded body DIR/N.body and each of its pprof profiles DIR/N-I.pb.gz. With
---control, a PUT of a list of faults as JSON to /control/faults replaces those that wait.
-
-Paths: push        /push.v1.PusherService/Push     Pyroscope, protobuf or JSON of Connect
-       ingest      /ingest                         Pyroscope, pprof or multipart
+Paths: push        /push.v1.PusherService/Push     Pyroscope, protobuf
+       ingest      /ingest                         Pyroscope, pprof
        writeraw    /profiles/writeraw              Parca, JSON; also below /api, where Parca has it
-       otlp        /v1development/profiles         OTLP, protobuf or JSON
+       otlp        /v1development/profiles         OTLP, protobuf
        parca-grpc  parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw
        otlp-grpc   opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export
 What is not spoken is answered as the servers do: 404, UNIMPLEMENTED, or `parca-page`, which is Parca's
 page with status 200 for a path that its gateway does not have.
 """
 
-import argparse
 import base64
 import collections
 import concurrent.futures
 import dataclasses
-import email.parser
-import email.policy
 import functools
 import gzip
 import hashlib
@@ -34,7 +25,6 @@ import io
 import json
 import os
 import re
-import signal
 import socket
 import ssl
 import struct
@@ -68,8 +58,7 @@ CONNECT_CODES = {400: "invalid_argument", 401: "unauthenticated", 403: "permissi
                  504: "deadline_exceeded"}
 # Pyroscope's rule for names of labels.
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.]*")
-TYPES = {"push": ("application/proto", "application/json"), "writeraw": ("application/json",),
-         "otlp": ("application/x-protobuf", "application/json")}
+TYPES = {"push": "application/proto", "writeraw": "application/json", "otlp": "application/x-protobuf"}
 
 
 class Refused(Exception):
@@ -292,8 +281,9 @@ def parca_profiles(request):
     return found, raws
 
 
-def ingest_profiles(query, kind, body):
-    """Pyroscope's /ingest: the name is NAME{LABEL=VALUE,...}."""
+def ingest_profiles(query, body):
+    """Pyroscope's /ingest: the name is NAME{LABEL=VALUE,...}, times are in seconds, sampleRate in Hz, and the
+    body is pprof's gzip without a Content-Encoding, as @pyroscope/nodejs 0.6.4 sends them."""
     match = re.fullmatch(r"([^{}]+)(?:\{([^{}]*)\})?", query.get("name", ""))
     if not match:
         raise Refused(400, f"name: invalid: {query.get('name')}")
@@ -304,13 +294,7 @@ def ingest_profiles(query, kind, body):
             if not LABEL_NAME.fullmatch(name.strip()):
                 raise Refused(400, f"name: invalid label {name}")
             labels[name.strip()] = value.strip()
-    if kind.startswith("multipart/form-data"):
-        text = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(
-            b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
-        parts = {part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
-                 for part in text.iter_parts()}
-        body = parts.get("profile", b"")
-    elif query.get("format") != "pprof":
+    if query.get("format") != "pprof":
         raise Refused(400, f"format {query.get('format')} is not for tests")
     for name in ("from", "until", "sampleRate"):
         if not query.get(name, "0").isdecimal():
@@ -331,11 +315,11 @@ def sample_key(sample):
     return (None if pid is None else int(pid), comm, tuple(frame["name"] for frame in sample["frames"]))
 
 
-def received_samples(requests, unit="count", kind=None):
+def received_samples(requests, unit="count"):
     """(samples, errors, resent) of the requests that were processed.
 
     `samples` counts by (PID, comm, names of the frames from the outermost one on) the values of the first
-    type with this unit, or of the type `kind`. A profile whose id came before is in `resent` and counts
+    type with this unit. A profile whose id came before is in `resent` and counts
     once; if its samples are others, `errors` says so.
     """
     samples, errors, resent, seen = collections.Counter(), [], [], {}
@@ -343,8 +327,7 @@ def received_samples(requests, unit="count", kind=None):
         if not request["accepted"]:
             continue
         for profile in request["profiles"]:
-            at = [i for i, one in enumerate(profile["types"])
-                  if (one[0] == kind if kind else one[1] == unit)][:1]
+            at = [i for i, one in enumerate(profile["types"]) if one[1] == unit][:1]
             same = {**profile, "labels": None}
             if profile["id"]:
                 if profile["id"] in seen:
@@ -449,13 +432,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         names = {PUSH: "push", INGEST: "ingest", OTLP: "otlp", **{one: "writeraw" for one in WRITERAW}}
         return names.get(path) if names.get(path) in self.server.owner.speak else None
 
-    def do_PUT(self):
-        owner = self.server.owner
-        if owner.control and self.path == "/control/faults":
-            owner.faults[:] = [Fault(**one) for one in json.loads(self.read_body())]
-            return self.answer(200)
-        return self.answer(404)
-
     def do_GET(self):
         self.answer(404 if self.route() is None else 405)
 
@@ -502,20 +478,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def profiles(self, name, body):
         kind = self.headers.get("Content-Type", "")
-        plain = kind.split(";")[0].strip()
-        if name in TYPES and plain not in TYPES[name]:
+        if name in TYPES and kind.split(";")[0].strip() != TYPES[name]:
             raise Refused(415, f"the type {kind} is not known")
         try:
             if name == "ingest":
                 query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
-                return ingest_profiles(query, kind, body)
+                return ingest_profiles(query, body)
             message, take = {
                 "push": (pb.pyroscope.PushRequest, push_profiles),
                 "writeraw": (pb.parca.WriteRawRequest, parca_profiles),
                 "otlp": (pb.collector.ExportProfilesServiceRequest,
                          lambda request: (otlp_profiles(request), []))}[name]
-            if plain == "application/json":
-                # Fields that a server does not know are no errors for the three.
+            if name == "writeraw":
+                # Fields that the server does not know are no errors.
                 return take(json_format.Parse(body or b"{}", message(), ignore_unknown_fields=True))
             return take(message.FromString(body))
         except (DecodeError, json_format.ParseError) as error:
@@ -531,19 +506,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if name is None and "parca-page" in self.server.owner.speak:
             return self.answer(200, PAGE, "text/html; charset=utf-8")
         if status == 415 and name in TYPES:
-            headers.append(("Accept-Post", ", ".join(TYPES[name])))
+            headers.append(("Accept-Post", TYPES[name]))
         if status == 200 and name == "otlp":
             done = pb.collector.ExportProfilesServiceResponse()
             if fault and fault.rejected:
                 done.partial_success.rejected_profiles = fault.rejected
                 done.partial_success.error_message = fault.text
-            if self.headers["Content-Type"].startswith("application/json"):
-                return self.answer(200, json_format.MessageToJson(done).encode(), "application/json")
             return self.answer(200, done.SerializeToString(), "application/x-protobuf")
         if status == 200 and name in ("push", "writeraw"):
-            if self.headers.get("Content-Type", "").startswith("application/json"):
-                return self.answer(200, b"{}", "application/json")
-            return self.answer(200, b"", "application/proto")
+            return self.answer(200, b"{}" if name == "writeraw" else b"", TYPES[name])
         if status != 200 and name == "push":
             code = CONNECT_CODES.get(status, "unknown")
             return self.answer(status, json.dumps({"code": code, "message": text}).encode(),
@@ -661,14 +632,12 @@ class Receiver:
     """Both servers. `requests` has what came, in the order of arrival; `faults` what will happen to the
     next requests. A port of None: not this one."""
 
-    def __init__(self, http_port=0, grpc_port=0, out=None, tls=None, speak=SPEAKS, control=False,
-                 log=True):
-        self.speak, self.control, self.log = tuple(speak), control, log
+    def __init__(self, http_port=0, grpc_port=0, out=None, tls=None, speak=SPEAKS):
+        self.speak = tuple(speak)
         self.out = out or tempfile.mkdtemp(prefix="receiver-")
         os.makedirs(self.out, exist_ok=True)
         self.requests, self.faults, self.broken = [], [], []
         self.lock = threading.Lock()
-        self.arrived = threading.Condition(self.lock)
         self.stopped = threading.Event()
         self.http = self.grpc = self.relay = None
         self.tls = tls
@@ -827,16 +796,7 @@ class Receiver:
             for i, raw in enumerate(raws):
                 with open(os.path.join(self.out, f"{number}-{i}.pb.gz"), "wb") as file:
                     file.write(raw)
-            if self.log:
-                with open(os.path.join(self.out, "requests.ndjson"), "a", encoding="utf-8") as file:
-                    file.write(json.dumps(entry) + "\n")
             self.requests.append(entry)
-            self.arrived.notify_all()
-
-    def wait(self, count, seconds=10):
-        """Until `count` requests have come; whether they did."""
-        with self.arrived:
-            return self.arrived.wait_for(lambda: len(self.requests) >= count, seconds)
 
     def body(self, number):
         with open(os.path.join(self.out, f"{number}.body"), "rb") as file:
@@ -845,28 +805,3 @@ class Receiver:
 
 def hashed(value):
     return "sha256:" + hashlib.sha256(value.encode()).hexdigest()[:16]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--http", type=int, metavar="PORT")
-    parser.add_argument("--grpc", type=int, metavar="PORT")
-    parser.add_argument("--out", required=True, metavar="DIR")
-    parser.add_argument("--tls", nargs=2, metavar=("CERT", "KEY"))
-    parser.add_argument("--speak", default=",".join(SPEAKS), metavar="NAME,...")
-    parser.add_argument("--control", action="store_true")
-    options = parser.parse_args()
-    unknown = set(options.speak.split(",")) - {*SPEAKS, "parca-page"}
-    if unknown:
-        parser.error(f"not known: {', '.join(sorted(unknown))}")
-    # Before threads start, so that all of them leave these to this one.
-    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-    with Receiver(options.http, options.grpc, options.out, options.tls, options.speak.split(","),
-                  options.control) as receiver:
-        print(json.dumps({"http": receiver.http and receiver.http_port,
-                          "grpc": receiver.relay and receiver.grpc_port}), flush=True)
-        signal.sigwait((signal.SIGINT, signal.SIGTERM))
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,6 @@ time limit: 600 s
 
 import collections
 import concurrent.futures
-import functools
 import json
 import os
 import re
@@ -36,10 +35,9 @@ import messages  # noqa: E402
 import receiver  # noqa: E402
 from live import STACKTOP, Tap  # noqa: E402
 from otlp_rules import findings  # noqa: E402
-from receiver import Fault, received_samples  # noqa: E402
+from receiver import Fault, Receiver, received_samples  # noqa: E402
 
 pb = receiver.pb
-Receiver = functools.partial(receiver.Receiver, log=False)    # the text of all that came is long
 DEMO = os.path.join(HERE, "..", "..", "docs", "demo.session")
 WHOLE = ("-r", DEMO)
 PART = (*WHOLE, "--to", "15")   # five requests, where it does not matter what is in them
