@@ -72,13 +72,7 @@ def median(numbers):
 def perf_programs(pid):
     """{program id: (runs, nanoseconds)} of the sampling programs that the process holds."""
     found = {}
-    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
-        try:
-            with open(path, encoding="ascii") as file:
-                fields = dict(line.split(":\t") for line in file.read().splitlines()
-                              if ":\t" in line)
-        except OSError:
-            continue
+    for fields in live.bpf_descriptors(pid):
         if fields.get("prog_type") == str(PROG_TYPE_PERF_EVENT):
             found[fields["prog_id"]] = int(fields["run_cnt"]), int(fields["run_time_ns"])
     return found

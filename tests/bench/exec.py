@@ -39,8 +39,7 @@ def waits(commands, comm):
 def measure(table):
     with tempfile.TemporaryDirectory(prefix="stacktop-exec-") as folder:
         first = os.path.join(folder, "begin")
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1",
-                        "-DNAME=begin", "-DPAD=64", "-o", first, SOURCE], check=True)
+        live.cc(first, SOURCE, "-DNAME=begin", "-DPAD=64")
         # Five runs of a dozen execs each: the median run counts.
         known = sorted(per_exec(*waits([f"{first} {MS}"] * (ROUNDS // 5), "begin"), ROUNDS // 5)
                        for _ in range(5))

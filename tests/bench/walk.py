@@ -5,7 +5,6 @@ CPU that should run nothing else; the loads of the other turns are stopped. Figu
 run_cnt, medians over the turns; a ratio is the median of the ratios of neighbours, with the least and
 the greatest."""
 
-import glob
 import os
 import shutil
 import signal
@@ -95,13 +94,7 @@ def other_cpu():
 def programs(pid):
     """The sampling programs that the process holds: {number: verified instructions or None}."""
     found = {}
-    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
-        try:
-            with open(path, encoding="ascii") as file:
-                fields = dict(line.split(":\t") for line in file.read().splitlines()
-                              if ":\t" in line)
-        except OSError:
-            continue
+    for fields in live.bpf_descriptors(pid):
         if fields.get("prog_type") == "7":  # perf event
             found[int(fields["prog_id"])] = int(fields.get("verified_insns", 0)) or None
     return found

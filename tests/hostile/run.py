@@ -48,9 +48,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 def compile_all(folder):
     for name in ("mapper", "storm", "hangfs"):
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                        os.path.join(folder, name), os.path.join(HERE, "programs", name + ".c"),
-                        "-pthread"], check=True)
+        live.cc(os.path.join(folder, name), os.path.join(HERE, "programs", name + ".c"), "-pthread")
 
 
 class Attacker:

@@ -53,8 +53,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 def compile_all(folder):
     def cc(out, source, *flags):
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                        os.path.join(folder, out), os.path.join(PROGRAMS, source), *flags], check=True)
+        live.cc(os.path.join(folder, out), os.path.join(PROGRAMS, source), *flags)
 
     for name in SIDES:
         cc(f"lib{name}.so", PLUGIN, "-shared", "-fPIC", f"-DNAME={name}", "-DPAD=64")

@@ -92,3 +92,15 @@ def watch(command, runs, enough, own_stack=None, seconds=SECONDS):
         messages = sampler.stderr.read()
         sampler.wait(timeout=30)
     return chains, messages
+
+
+def judge(tap, seen, title, enough, merged):
+    """title: what stands before each name; merged: the share of samples that must have all of their frames."""
+    tap.ok(seen.merged >= enough / 2, f"{title}there are enough samples", f"{seen.merged}")
+    tap.ok(seen.total and seen.merged >= merged * seen.total, f"{title}most have all of their frames",
+           f"{seen.merged} of {seen.total}")
+    tap.ok(not seen.bad, f"{title}none has a chain that cannot be", f"{sum(seen.bad.values())}")
+    for chain, count in seen.bad.most_common(5):
+        tap.note(f"impossible, {count}: {';'.join(chain)[:300]}")
+    for chain, count in seen.partly.most_common(5):
+        tap.note(f"in part, {count}: {';'.join(chain)[:300]}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shared by the live tests: TAP, workloads that surely end, and parsers of stacktop's reports."""
 
+import glob
 import inspect
 import itertools
 import json
@@ -54,6 +55,35 @@ def need(tap, *more):
     if lacks or os.geteuid() != 0:
         tap.skip("everything", f"no {lacks}" if lacks else "needs root")
         tap.done()
+
+
+def cc(out, source, *flags):
+    subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o", out, source, *flags],
+                   check=True)
+
+
+def bpf_descriptors(pid):
+    """What the kernel tells of each BPF program and map that the process holds: {field: text}."""
+    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
+        try:
+            with open(path, encoding="ascii") as file:
+                fields = dict(line.split(":\t") for line in file.read().splitlines() if ":\t" in line)
+        except OSError:
+            continue
+        if "prog_id" in fields or "map_id" in fields:
+            yield fields
+
+
+UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
+def again_inside(tap, *arguments):
+    """Runs this program again in a new PID namespace, with these arguments; its status."""
+    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
+        tap.skip("everything", "no PID namespace can be made")
+        tap.done()
+    return subprocess.run([*UNSHARE, sys.executable, os.path.abspath(sys.argv[0]), *arguments],
+                          check=False).returncode
 
 
 def run_parts(tap, *parts):

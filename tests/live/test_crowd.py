@@ -10,7 +10,6 @@ Covers: bpf/tracker/publish.c bpf/tracker/process.c"""
 import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,11 +23,6 @@ FULL = os.environ.get("SIZE") == "full"
 COUNT, MAPPINGS = (10000, 30) if FULL else (4000, 75)
 HERTZ = live.hertz(997)
 RSS_MAX = 256  # MiB
-
-
-def compile_to(path, source, *flags):
-    subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-static",
-                    *flags, "-o", path, os.path.join(SOURCES, source)], check=True)
 
 
 class Crowd:
@@ -104,8 +98,8 @@ def main():
     live.need(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-crowd-") as folder:
         crowd, still = (os.path.join(folder, name) for name in ("crowd", "still"))
-        compile_to(crowd, "crowd.c")
-        compile_to(still, "chain.c", "-DNAME=still", "-DPAD=256")
+        live.cc(crowd, os.path.join(SOURCES, "crowd.c"), "-static")
+        live.cc(still, os.path.join(SOURCES, "chain.c"), "-static", "-DNAME=still", "-DPAD=256")
         start = time.monotonic()
         with Crowd(crowd) as running:
             tap.ok(len(running.some) == COUNT // 100, f"{COUNT} processes",

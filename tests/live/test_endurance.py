@@ -40,9 +40,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 def compile_all(folder):
     def cc(out, source, *flags):
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                        os.path.join(folder, out), os.path.join(SOURCES, source), *flags],
-                       check=True)
+        live.cc(os.path.join(folder, out), os.path.join(SOURCES, source), *flags)
 
     cc("run", "run.c", "-pthread", "-ldl")
     cc("late", "chain.c", "-DNAME=late", "-DPAD=64")
@@ -60,13 +58,7 @@ def bpf(command, *words):
 def held(pid):
     """({program ids}, {map id: name}) that the process holds open."""
     programs, maps = set(), {}
-    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
-        try:
-            with open(path, encoding="ascii") as file:
-                fields = dict(line.split(":\t") for line in file.read().splitlines()
-                              if ":\t" in line)
-        except OSError:
-            continue
+    for fields in live.bpf_descriptors(pid):
         if "prog_id" in fields:
             programs.add(int(fields["prog_id"]))
         elif "map_id" in fields:

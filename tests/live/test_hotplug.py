@@ -261,9 +261,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stacktop-hotplug-") as folder:
         os.chmod(folder, 0o755)
         for name in ("first", "second"):
-            subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                            os.path.join(folder, name), os.path.join(SOURCES, "chain.c"),
-                            f"-DNAME={name}", "-DPAD=64"], check=True)
+            live.cc(os.path.join(folder, name), os.path.join(SOURCES, "chain.c"), f"-DNAME={name}",
+                    "-DPAD=64")
         come_and_go(tap, folder)
         listed(tap)
     tap.done()

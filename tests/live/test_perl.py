@@ -48,14 +48,7 @@ leaf() while 1;
 def check(tap, name, program, enough, merged):
     seen, messages = chains.watch(["perl", program], RUNS, enough)
     tap.note(messages)
-    tap.ok(seen.merged >= enough / 2, f"{name}: there are enough samples", f"{seen.merged}")
-    tap.ok(seen.total and seen.merged >= merged * seen.total, f"{name}: most have all of their frames",
-           f"{seen.merged} of {seen.total}")
-    tap.ok(not seen.bad, f"{name}: none has a chain that cannot be", f"{sum(seen.bad.values())}")
-    for chain, count in seen.bad.most_common(5):
-        tap.note(f"impossible, {count}: {';'.join(chain)[:300]}")
-    for chain, count in seen.partly.most_common(5):
-        tap.note(f"in part, {count}: {';'.join(chain)[:300]}")
+    chains.judge(tap, seen, f"{name}: ", enough, merged)
 
 
 def check_lines(tap, folder):

@@ -38,14 +38,7 @@ def check_chains(tap):
     seen, messages = chains.watch(["php", "-n", PROGRAM], {"execute_ex"}, ENOUGH, own_stack="make_fcontext")
     tap.note(messages)
     tap.ok(len(seen.possible) > 100, "the program tells its chains", f"{len(seen.possible)}")
-    tap.ok(seen.merged >= ENOUGH / 2, "there are enough samples", f"{seen.merged}")
-    tap.ok(seen.total and seen.merged >= MERGED * seen.total, "nearly all have all of their frames",
-           f"{seen.merged} of {seen.total}")
-    tap.ok(not seen.bad, "none has a chain that cannot be", f"{sum(seen.bad.values())}")
-    for chain, count in seen.bad.most_common(5):
-        tap.note(f"impossible, {count}: {';'.join(chain)[:300]}")
-    for chain, count in seen.partly.most_common(5):
-        tap.note(f"in part, {count}: {';'.join(chain)[:300]}")
+    chains.judge(tap, seen, "", ENOUGH, MERGED)
 
 
 def check_lines(tap, folder):

@@ -21,7 +21,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 DEEP = os.path.join(live.WORK, "deep90")
-UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 OUTSIDE = "outsider"    # a busy process that no report may show
 CHAIN = ["main"] + [f"f{i:02}" for i in range(90)]
 SECONDS = "600"
@@ -204,7 +203,7 @@ def test_foreign_proc(tap):
 
 def inside(number):
     tap = live.Tap()
-    with live.Gentle([DEEP, SECONDS]) as mine, live.Gentle([*UNSHARE, DEEP, SECONDS]) as unshare:
+    with live.Gentle([DEEP, SECONDS]) as mine, live.Gentle([*live.UNSHARE, DEEP, SECONDS]) as unshare:
         below = live.wait_for(lambda: child_of(unshare.pid))
         live.wait_for(lambda: comm_of(below) == "deep90")
         live.wait_busy([mine.pid, below])
@@ -224,15 +223,11 @@ def inside(number):
 def main():
     tap = live.Tap()
     live.need(tap)
-    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
-        tap.skip("everything", "no PID namespace can be made")
-        tap.done()
     name = os.path.join(os.environ.get("TMPDIR", "/tmp"), OUTSIDE)
     shutil.copy(DEEP, name)
     with live.Gentle([name, "900"]) as outside:
         live.wait_busy([outside.pid])
-        status = subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), str(outside.pid)],
-                                check=False).returncode
+        status = live.again_inside(tap, str(outside.pid))
     os.unlink(name)
     sys.exit(status)
 

@@ -138,7 +138,7 @@ class Sample:
 
 
 def samples_of(part):
-    """{pid: [Sample]} of a slice."""
+    """{pid: [Sample]} of a slice. What stacktop says it lost on a busy machine tells nothing of chains."""
     told = part.json
     found = collections.defaultdict(list)
     functions = [(("[" + f["name"] + "]") if f["kind"] == "end" else f["name"], f["kind"] == "python",
@@ -146,7 +146,7 @@ def samples_of(part):
     kernel = [f["kind"] == "kernel" for f in told["functions"]]
     for stack in told["stacks"]:
         frames = [functions[i] for i in stack["frames"] if not kernel[i]]
-        if frames:
+        if frames and frames[-1][0] != "[stack lost]":
             found[told["processes"][stack["process"]]["pid"]].append(
                 Sample(stack["thread"], frames, stack["count"]))
     return found
@@ -504,8 +504,8 @@ def jail(python, folder):
     standard = os.path.dirname(subprocess.run([python.command, "-c", "import os; print(os.__file__)"],
                                               capture_output=True, text=True, check=False,
                                               env=python.env).stdout)
-    for path in [real, *libraries, os.path.join(standard, "os.py"),
-                 *glob.glob(os.path.join(standard, "encodings", "*.py"))]:
+    for path in [real, *libraries, *(path for part in ("*.py", "encodings/*.py", "lib-dynload/unicodedata.*")
+                                     for path in glob.glob(os.path.join(standard, part)))]:
         os.makedirs(folder + os.path.dirname(path), exist_ok=True)
         shutil.copy(path, folder + path)
     shutil.copy(CASES, folder)

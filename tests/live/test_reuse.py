@@ -20,7 +20,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 DEEP = os.path.join(live.WORK, "deep90")
-UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 NEXT = "/proc/sys/kernel/ns_last_pid"
 SECONDS = "600"
 PATIENCE = 200
@@ -156,11 +155,7 @@ def inside():
 def main():
     tap = live.Tap()
     live.need(tap)
-    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
-        tap.skip("everything", "no PID namespace can be made")
-        tap.done()
-    sys.exit(subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), "inside"],
-                            check=False).returncode)
+    sys.exit(live.again_inside(tap, "inside"))
 
 
 if len(sys.argv) > 1:

@@ -22,7 +22,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track", "turn.c")
-UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 NEXT = "/proc/sys/kernel/ns_last_pid"
 SIDES = ("alpha", "bravo")
 TURN = {"alpha": 200, "bravo": 300}     # ms of CPU time
@@ -35,8 +34,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 def compile_all(folder):
     for side in SIDES:
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                        os.path.join(folder, side), SOURCE, "-no-pie", f"-DNAME={side}"], check=True)
+        live.cc(os.path.join(folder, side), SOURCE, "-no-pie", f"-DNAME={side}")
 
 
 def start(folder, side, randomized, turns):
@@ -211,11 +209,7 @@ def inside():
 def main():
     tap = live.Tap()
     live.need(tap)
-    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
-        tap.skip("everything", "no PID namespace can be made")
-        tap.done()
-    sys.exit(subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), "inside"],
-                            check=False).returncode)
+    sys.exit(live.again_inside(tap, "inside"))
 
 
 if len(sys.argv) > 1:

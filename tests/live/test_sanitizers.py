@@ -230,9 +230,7 @@ def check(tap, binaries, folder):
 
 def compile_all(folder):
     def cc(out, source, *flags):
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                        os.path.join(folder, out), os.path.join(SOURCES, source), *flags],
-                       check=True)
+        live.cc(os.path.join(folder, out), os.path.join(SOURCES, source), *flags)
 
     cc("first", "chain.c", "-DNAME=first", "-DPAD=64")
     cc("second", "chain.c", "-DNAME=second", "-DPAD=256")

@@ -40,9 +40,7 @@ COMPLETE = {"_start", "__clone", "__clone3", "clone", "clone3"}
 
 def compile_all(folder):
     def cc(out, source, *flags):
-        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
-                        os.path.join(folder, out), os.path.join(SOURCES, source), *flags],
-                       check=True)
+        live.cc(os.path.join(folder, out), os.path.join(SOURCES, source), *flags)
 
     for name, pad in PLUGINS.items():
         cc(f"lib{name}.so", "plugin.c", "-shared", "-fPIC", f"-DNAME={name}", f"-DPAD={pad}")
