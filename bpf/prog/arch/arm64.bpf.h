@@ -82,9 +82,11 @@ static __always_inline int regs_pc_executed(const entry_regs_t *regs)
 	return regs->syscallno < 0;
 }
 
+/* The kernel takes the number from x8 some functions after its entry. */
 static __always_inline int regs_in_sigreturn(const entry_regs_t *regs)
 {
-	return regs->syscallno == NR_RT_SIGRETURN;
+	return regs->syscallno == NR_RT_SIGRETURN ||
+	       (regs->syscallno < 0 && regs->user.regs[8] == NR_RT_SIGRETURN);
 }
 
 static __always_inline int regs_in_execve(const entry_regs_t *regs)
