@@ -23,7 +23,7 @@ FULL = os.environ.get("SIZE") == "full"
 COUNT = 500000 if FULL else 200000  # 15.5 and 6.2 MiB; a shard has 4
 ROOMY, NEARLY, SMALL = ("64", "20", "8") if FULL else ("64", "8", "4")  # budgets
 DEPTH = 64
-ROWS = 8  # per function, see giant.c
+ROWS, SIZE = 8, 28  # per function, see giant.c
 MIB = 1 << 20
 
 
@@ -51,6 +51,18 @@ class Giant:
 
     def __exit__(self, *why):
         self.load.__exit__(*why)
+
+    def is_made_up(self, frames):
+        """Until stacktop knows where the file's functions begin, their names have the addresses in them."""
+        first = int(self.way[3].rpartition("+0x")[2], 16)
+        starts = []
+        for frame in frames:
+            name, plus, address = frame.rpartition("+0x")
+            if plus and name == self.file:
+                address = int(address, 16)
+                frame = f"{name}+{address - (address - first) % SIZE:#x}"
+            starts.append(frame)
+        return not self.is_way(starts) and not self.is_part(starts)
 
     def is_way(self, frames):
         """True for frames from the bottom up."""
@@ -105,8 +117,7 @@ def check_walked(tap, giant, pid, memory, what):
     tap.ok(top.status == 0 and count >= 100 and good >= 0.99 * count and set(giant.way) <= seen and
            "do not fit" not in top.said(), what,
            f"{good} of {count}, {len(before)} refreshes before; {top.said().strip()[-100:]}")
-    wrong = [frames for frames, _ in [*stacks_of(before, pid), *stacks] if not giant.is_way(frames) and
-             not giant.is_part(frames)]
+    wrong = [frames for frames, _ in [*stacks_of(before, pid), *stacks] if giant.is_made_up(frames)]
     tap.ok(not wrong, f"{what}: no stack is made up",
            " | ".join(";".join(frames) for frames in wrong[:2])[:300])
 
@@ -129,8 +140,7 @@ def too_small(tap, giant, pid, python):
     mine = list(stacks_of([*before, *after], pid))
     tap.ok(sum(n for frames, n in mine if frames[0] == "[no table for pc]") >= 100,
            "its stacks end with the reason")
-    wrong = [";".join(frames) for frames, _ in mine
-             if not giant.is_way(frames) and not giant.is_part(frames)]
+    wrong = [";".join(frames) for frames, _ in mine if giant.is_made_up(frames)]
     tap.ok(any(giant.file in frame for frames, _ in mine for frame in frames) and not wrong,
            "no stack is made up without it", " | ".join(wrong[:2])[:300])
 

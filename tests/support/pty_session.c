@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,6 +22,13 @@
 #define RAW_MAX (1 << 20)
 
 char demo[512];
+
+int64_t patience(void)
+{
+	const char *factor = getenv("TIME_FACTOR");
+
+	return 30000 * (factor ? atoi(factor) : 1);
+}
 
 static int on_property(VTermProp property, VTermValue *value, void *user)
 {
@@ -178,7 +186,7 @@ const char *screen_text(struct session *s)
 
 void wait_for(struct session *s, const char *want)
 {
-	int64_t until = now_ms() + PATIENCE;
+	int64_t until = now_ms() + patience();
 
 	while (!strstr(screen_text(s), want)) {
 		if (now_ms() > until)
@@ -195,7 +203,7 @@ void session_type(struct session *s, const char *keys)
 int state_next(struct session *s)
 {
 	struct pollfd fd = {.fd = s->reports, .events = POLLIN};
-	int64_t until = now_ms() + PATIENCE;
+	int64_t until = now_ms() + patience();
 	int state;
 
 	while (poll(&fd, 1, 0) == 0) {
@@ -214,7 +222,7 @@ void assert_given_back(struct session *s)
 	struct termios after;
 
 	/* The last output comes by a worker of the kernel, which may be late. */
-	for (int64_t until = now_ms() + PATIENCE;
+	for (int64_t until = now_ms() + patience();
 	     (s->alternate || s->cursor_hidden) && now_ms() < until; pump(s, 50))
 		;
 	assert_int_equal(tcgetattr(s->master, &after), 0);
@@ -235,7 +243,7 @@ struct session *demo_start(int rows, int cols, const char *first, const char *se
 
 void wait_for_raw(struct session *s, const char *want)
 {
-	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, want); pump(s, 50))
+	for (int64_t until = now_ms() + patience(); !strstr(s->raw, want); pump(s, 50))
 		if (now_ms() > until)
 			fail_msg("'%s' was not written:\n%s", want, s->raw);
 }

@@ -18,7 +18,8 @@
 #include <cmocka.h>
 #include <vterm.h>
 
-#define PATIENCE 30000 /* ms; the machine may be busy */
+/* Milliseconds that a test waits: the machine may be busy. Longer by $TIME_FACTOR. */
+int64_t patience(void);
 
 struct session {
 	VTerm *vt;

@@ -112,7 +112,7 @@ static void gone_without_a_signal(void **state)
 {
 	const char *argv[] = {demo, NULL};
 	struct winsize size = {.ws_row = 24, .ws_col = 80};
-	int64_t until = now_ms() + PATIENCE;
+	int64_t until = now_ms() + patience();
 	char raw[65536] = "";
 	size_t n = 0;
 	int master, slave, end;
@@ -146,7 +146,7 @@ static void gone_without_a_signal(void **state)
 	}
 	assert_non_null(strstr(raw, "nginx: wor"));
 	close(master);
-	for (until = now_ms() + PATIENCE; waitpid(pid, &end, WNOHANG) == 0; usleep(20000)) {
+	for (until = now_ms() + patience(); waitpid(pid, &end, WNOHANG) == 0; usleep(20000)) {
 		if (now_ms() < until)
 			continue;
 		kill(pid, SIGKILL);
@@ -219,7 +219,7 @@ static void nobody_waits_for_a_disk(void **state)
 	session_type(s, "2");
 	wait_for(s, "[2 Funcs]");
 	session_type(s, "q");
-	for (int64_t until = now_ms() + PATIENCE; s->alternate; pump(s, 20))
+	for (int64_t until = now_ms() + patience(); s->alternate; pump(s, 20))
 		if (now_ms() > until)
 			fail_msg("the screen stays");
 	wait_for(s, "^C abandons it");
@@ -273,7 +273,7 @@ static void resize_redraws(void **state)
 	wait_for(s, "LAST 14 s");
 	resize(s, 15, 60);
 	/* The footer has moved up to the last line. */
-	for (int64_t until = now_ms() + PATIENCE;; pump(s, 20)) {
+	for (int64_t until = now_ms() + patience();; pump(s, 20)) {
 		const char *last = screen_text(s) + 14 * 61;
 
 		if (strncmp(last, " F1Help", 7) == 0 && !strstr(s->text, "LAST 14 s"))

@@ -55,7 +55,7 @@ static void wait_for_cursor_on(struct session *s, const char *want)
 {
 	char row[256];
 
-	for (int64_t until = now_ms() + PATIENCE; now_ms() < until; pump(s, 50)) {
+	for (int64_t until = now_ms() + patience(); now_ms() < until; pump(s, 50)) {
 		const char *line = screen_text(s);
 
 		for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {

@@ -75,7 +75,7 @@ static bool has_row(struct session *s, pid_t pid, bool cursor)
 
 static void wait_for_cursor(struct session *s, pid_t pid)
 {
-	for (int64_t until = now_ms() + PATIENCE; !has_row(s, pid, true); pump(s, 50))
+	for (int64_t until = now_ms() + patience(); !has_row(s, pid, true); pump(s, 50))
 		if (now_ms() > until)
 			fail_msg("the cursor is not on %d:\n%s", (int)pid, s->text);
 }
@@ -134,7 +134,7 @@ static void the_busiest_stay_in_sight(void **state)
 	kill(pids[SLEEPERS + 1], SIGSTOP);
 	kill(pids[SLEEPERS], SIGCONT);
 	/* Its row is the last one that is seen, with others between that are not. */
-	for (int64_t until = now_ms() + PATIENCE;; pump(s, 50)) {
+	for (int64_t until = now_ms() + patience();; pump(s, 50)) {
 		int seen = 0;
 
 		for (int i = 0; i < SLEEPERS; i++)

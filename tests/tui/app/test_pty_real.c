@@ -62,7 +62,7 @@ static struct session *start_with_config(const char *binary, const char *directo
 /* Written before the screen was there, or on it. */
 static void wait_for_words(struct session *s, const char *want)
 {
-	for (int64_t until = now_ms() + PATIENCE;
+	for (int64_t until = now_ms() + patience();
 	     !strstr(s->raw, want) && !strstr(screen_text(s), want); pump(s, 50))
 		if (now_ms() > until)
 			fail_msg("'%s' was not written:\n%s", want, s->text);
@@ -107,7 +107,7 @@ static void settings_are_kept(void **state)
 	write_text(themes, "own.theme",
 		   "# stacktop theme 1\n[palette]\na = #ff00ff 201 magenta\n[roles]\n"
 		   "title = a default\n");
-	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "38;5;201"); pump(s, 50))
+	for (int64_t until = now_ms() + patience(); !strstr(s->raw, "38;5;201"); pump(s, 50))
 		if (now_ms() > until)
 			fail_msg("the theme was not read anew");
 	session_type(s, "o");
@@ -301,7 +301,7 @@ static int row_now(struct session *s, const char *func, double *self)
 /* The view is frozen, so a row that stays when all was read is not half of another. */
 static int row_of(struct session *s, const char *func, double *self)
 {
-	for (int64_t until = now_ms() + PATIENCE; now_ms() < until; pump(s, 50)) {
+	for (int64_t until = now_ms() + patience(); now_ms() < until; pump(s, 50)) {
 		int samples = row_now(s, func, self);
 
 		while (samples && pump(s, 100))
@@ -318,7 +318,7 @@ static int row_alone(struct session *s)
 {
 	double self;
 
-	for (int64_t until = now_ms() + PATIENCE; now_ms() < until; pump(s, 50)) {
+	for (int64_t until = now_ms() + patience(); now_ms() < until; pump(s, 50)) {
 		bool one = row_now(s, "pty_busy_one", &self), two;
 
 		while (pump(s, 100))
@@ -398,7 +398,7 @@ static void real_binary_sums_what_is_tagged(void **state)
 
 static void wait_until_gone(struct session *s, const char *text)
 {
-	for (int64_t until = now_ms() + PATIENCE; strstr(screen_text(s), text); pump(s, 50))
+	for (int64_t until = now_ms() + patience(); strstr(screen_text(s), text); pump(s, 50))
 		if (now_ms() > until)
 			fail_msg("'%s' is still there:\n%s", text, s->text);
 }

@@ -28,7 +28,7 @@ static void terminals_that_work(void **state)
 		int64_t until = now_ms() + 300;
 
 		while (now_ms() < until || s->nraw < 1000)
-			if (!pump(s, 50) && now_ms() > until + PATIENCE)
+			if (!pump(s, 50) && now_ms() > until + patience())
 				break;
 		if (!strstr(s->raw, "Procs")) {
 			/* A small system may lack the description; then it is told so. */
@@ -184,7 +184,7 @@ static void mouse_is_taken_and_given_back(void **state)
 
 	(void)state;
 	wait_for(s, "nginx: wor");
-	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1002h\033[?1006h");
+	for (int64_t until = now_ms() + patience(); !strstr(s->raw, "\033[?1002h\033[?1006h");
 	     pump(s, 20))
 		assert_true(now_ms() < until);
 	click_on(s, "3 Tree");
@@ -203,7 +203,7 @@ static void mouse_is_taken_and_given_back(void **state)
 	wait_for(s, "[1 Procs]");
 	session_type(s, "\x05");
 	wait_for(s, "the terminal has the mouse");
-	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1002l\033[?1000l");
+	for (int64_t until = now_ms() + patience(); !strstr(s->raw, "\033[?1002l\033[?1000l");
 	     pump(s, 20))
 		assert_true(now_ms() < until);
 	session_type(s, "\x05");
