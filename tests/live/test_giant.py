@@ -53,12 +53,15 @@ class Giant:
         self.load.__exit__(*why)
 
     def is_made_up(self, frames):
-        """Until stacktop knows where the file's functions begin, their names have the addresses in them."""
+        """Until stacktop knows where the file's functions begin, their names have the addresses in them.
+        Until it has the names of other files, the stack is not judged."""
         first = int(self.way[3].rpartition("+0x")[2], 16)
         starts = []
         for frame in frames:
             name, plus, address = frame.rpartition("+0x")
-            if plus and name == self.file:
+            if plus and name != self.file:
+                return False
+            if plus:
                 address = int(address, 16)
                 frame = f"{name}+{address - (address - first) % SIZE:#x}"
             starts.append(frame)
@@ -138,8 +141,8 @@ def too_small(tap, giant, pid, python):
     tap.ok(total >= 100 and whole >= 0.99 * total, "all other programs are walked as before",
            f"{whole} of {total}")
     mine = list(stacks_of([*before, *after], pid))
-    tap.ok(sum(n for frames, n in mine if frames[0] == "[no table for pc]") >= 100,
-           "its stacks end with the reason")
+    tap.ok(sum(n for frames, n in mine if frames[0] == "[no table for pc]" and
+               not frames[-1].startswith("giant+")) >= 100, "its stacks end with the reason")
     wrong = [";".join(frames) for frames, _ in mine if giant.is_made_up(frames)]
     tap.ok(any(giant.file in frame for frames, _ in mine for frame in frames) and not wrong,
            "no stack is made up without it", " | ".join(wrong[:2])[:300])
