@@ -6,7 +6,7 @@
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  * Covers: unwind/step.h unwind/arch/x86_64/code.h unwind/arch/x86_64/sigcontext.h
- * Covers: unwind/bare.h unwind/reason.h unwind/stackhash.h
+ * Covers: unwind/bare.h unwind/reason.h unwind/stackhash.h unwind/arch/x86_64/step.h
  */
 #include <stdarg.h>
 #include <stddef.h>
