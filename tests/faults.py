@@ -244,7 +244,7 @@ UNWIND = [
     # Made code gets one name in all processes.
     Fault("step-own", "unwind/step.h", "w->own = 1;", "w->own = 0;"),
     Fault("step-frame-bits", "unwind/step.h",
-          "return FRAME_ADDRESS(w->pc);", "return w->pc;"),
+          "STEP_UNLISTED(w) FRAME_ADDRESS((w)->pc)", "STEP_UNLISTED(w) ((w)->pc)"),
     Fault("step-window", "unwind/lookup.h",
           "at > w->window_size - 8) {", "at > w->window_size) {"),
     Fault("step-map-end", "unwind/lookup.h",

@@ -339,12 +339,14 @@ static int derive_code(struct deriver *d, const uint8_t *code, uint32_t size, ui
 	size_t last = SEARCH(d->nstarts, i, d->starts[i] < addr + size);
 	int err;
 
-	flow.starts = d->starts + first;
 	flow.nstarts = last - first;
+	if (flow.nstarts)
+		flow.starts = d->starts + first;
 	first = SEARCH(d->ntaken, i, d->taken[i] < addr);
 	last = SEARCH(d->ntaken, i, d->taken[i] < addr + size);
-	flow.taken = d->taken + first;
 	flow.ntaken = last - first;
+	if (flow.ntaken)
+		flow.taken = d->taken + first;
 	err = flow_run(&flow);
 	if (!err)
 		err = add_rows(d, &flow);

@@ -165,8 +165,8 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 
 /*
  * The frame of the pc, in the file that is mapped there. mapped: w->map is the entry of the address
- * that was looked up. The pc may be any number that CFI or a frame pointer led to, so its highest
- * bits must not become flags of a frame.
+ * that was looked up. A pc that nothing is mapped at may be any number that CFI or a frame pointer
+ * led to, so its highest bits must not become flags of a frame.
  */
 static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 {
@@ -175,7 +175,7 @@ static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 		return w->pc + w->to_frame;
 	w->own = 1;
 	if (mapped && MAP_KIND(w->map.meta) != MAP_PENDING)
-		return FRAME_ADDRESS(w->pc);
+		return w->pc;
 	return STEP_UNLISTED(w);
 }
 
