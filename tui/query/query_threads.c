@@ -202,8 +202,8 @@ static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
 		return -ENOMEM;
 	t->nleaves = 0;
 	t->rows[t->count] = (struct proc_row){.proc = proc, .tid = tid, .before_cpu = -1};
-	for (size_t i = 0; i < t->nruns; i++)
-		for (struct run *run = &t->runs[i]; is_of(run, proc, tid); run->at++)
+	for (struct run *run = t->runs; run < t->runs + t->nruns; run++)
+		for (; is_of(run, proc, tid); run->at++)
 			met |= add_cell(t, run, run->at, &t->rows[t->count]) && run->weighed;
 	if (!met)
 		return 0;
