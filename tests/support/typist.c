@@ -59,7 +59,10 @@ struct typist *typist_after(int seconds)
 
 bool typist_size(struct typist *t, size_t i)
 {
-	return i < SIZES && !grid_resize(t->g, screen_sizes[i][0], screen_sizes[i][1]);
+	if (i >= SIZES)
+		return false;
+	assert_int_equal(grid_resize(t->g, screen_sizes[i][0], screen_sizes[i][1]), 0);
+	return true;
 }
 
 void typist_free(struct typist *t)

@@ -20,29 +20,31 @@
 #include <vterm.h>
 
 #include "tests/support/pty_session.h"
+#include "tests/support/scratch.h"
 
-/* It ends with this process. */
+static char folder[SCRATCH];
+
+/*
+ * A program of that name, which ends with this one. It is another file, since a fork of this one
+ * would have the threads of its sanitizer, too.
+ */
 static pid_t start(const char *name, bool busy)
 {
-	int ready[2];
+	char path[2 * SCRATCH];
 	pid_t pid;
-	char byte = 0;
 
-	assert_int_equal(pipe(ready), 0);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(symlink(busy ? "/bin/sh" : "/bin/sleep", path), 0);
 	pid = fork();
-	if (pid) {
-		assert_int_equal(read(ready[0], &byte, 1), 1);
-		close(ready[0]);
-		close(ready[1]);
+	assert_true(pid >= 0);
+	if (pid)
 		return pid;
-	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, name);
-	if (write(ready[1], &byte, 1) != 1)
-		_exit(1);
-	for (volatile unsigned long n = 0;; n++)
-		if (!busy)
-			pause();
+	if (busy)
+		execl(path, "sh", "-c", "while :; do :; done", (char *)NULL);
+	else
+		execl(path, "sleep", "3600", (char *)NULL);
+	_exit(1);
 }
 
 static void end(pid_t pid)
@@ -118,6 +120,13 @@ static void ends_before_it_samples(void **state)
 	session_end(s);
 }
 
+static int setup(void **state)
+{
+	(void)state;
+	scratch_folder(folder, "awaits");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,5 +136,5 @@ int main(int argc, char **argv)
 
 	(void)argc;
 	pty_setup(argv[0]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, setup, scratch_remove);
 }
