@@ -237,7 +237,7 @@ run:
 test:
 	@BUILD=$(BUILD) SIZE=$(SIZE) tests/suite.sh $(T)
 
-##   test-all       all tests at full size, tsan, fuzz, soak and the comparisons (hours)
+##   test-all       all tests at full size, tsan, fuzz, soak and the comparisons (80 minutes)
 test-all:
 	@BUILD=$(BUILD) tests/targets.sh 'test SIZE=full' tsan \
 		random-keys verify-unwind verify-step fuzz soak 'check SIZE=full'
