@@ -59,6 +59,7 @@ class Seen:
         self.total = collections.Counter()  # us by thread
         self.looks = collections.Counter()  # us runnable while a thread looked at its times
         self.took = 0
+        self.waits = collections.Counter()  # walks, and what was left out
         self.excess = []    # of each refresh: by thread, us more than passed
 
     def add(self, report):
@@ -78,6 +79,7 @@ class Seen:
             elif kinds[stack["frames"][0]] == "end":
                 self.incomplete[process["pid"]][frames[-1]] += stack["weight"]
         self.total += threads
+        self.waits.update(report["waits"])
         limit = report["seconds"] * 1e6 * (1 + OVER_PART)
         self.excess.append({thread: us - limit for thread, us in threads.items()})
 
@@ -139,8 +141,8 @@ def check(tap, told, seen):
     elif told.waited:
         tap.ok(near(got, told.waited, PART, SLACK + missing) and
                got <= told.waited * (1 + PART) + SLACK, f"{told.name}: waits for {told.cause}",
-               f"{got / MS:.1f} ms, measured {told.waited / MS:.1f} ms; {missing / MS:.1f} ms of "
-               "incomplete stacks")
+               f"{got / MS:.1f} ms, measured {told.waited / MS:.1f} ms; runnable {counts['runnable'] / MS:.1f} ms, "
+               f"of the kernel {told.ready / MS:.1f} ms; {missing / MS:.1f} ms of incomplete stacks")
     if told.cause == "runnable":    # the others are so for moments, of which only some are looked at
         tap.ok(near(counts["runnable"], told.ready, READY_PART,
                     READY_SLACK + seen.incomplete[told.tid]["runnable"]), f"{told.name}: is runnable",
@@ -157,6 +159,7 @@ def check_all(tap, name):
         check(tap, each, seen)
     for skip in skipped:
         tap.skip(skip[0], skip[2])
+    tap.note(f"waits: {dict(seen.waits)}")
     over = seen.over() + [(thread, us) for thread, us in seen.total.items() if us > seen.took]
     tap.ok(len(seen.excess) > 2 and not over, f"{name}: no thread has more time than passed", f"{over[:3]}")
 

@@ -184,13 +184,30 @@ const char *screen_text(struct session *s)
 	return s->text;
 }
 
+/* The program's state as in proc_pid_stat(5); '-': it has ended. */
+static char program_state(const struct session *s)
+{
+	char path[32], state = '-';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)s->program);
+	file = fopen(path, "r");
+	if (!file)
+		return state;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	fclose(file);
+	return state;
+}
+
 void wait_for(struct session *s, const char *want)
 {
 	int64_t until = now_ms() + patience();
 
 	while (!strstr(screen_text(s), want)) {
 		if (now_ms() > until)
-			fail_msg("'%s' did not appear:\n%s", want, s->text);
+			fail_msg("'%s' did not appear (state %c):\n%s", want, program_state(s),
+				 s->text);
 		pump(s, 50);
 	}
 }
@@ -245,7 +262,8 @@ void wait_for_raw(struct session *s, const char *want)
 {
 	for (int64_t until = now_ms() + patience(); !strstr(s->raw, want); pump(s, 50))
 		if (now_ms() > until)
-			fail_msg("'%s' was not written:\n%s", want, s->raw);
+			fail_msg("'%s' was not written (state %c):\n%s", want, program_state(s),
+				 s->raw);
 }
 
 const char *real_binary(void)
