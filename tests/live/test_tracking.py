@@ -293,7 +293,7 @@ def threads(tap, folder):
     """The main thread ends, another lives on, and an exec of another takes its number."""
     run, ping = (os.path.join(folder, name) for name in ("run", "ping"))
     # Not tested here: how long the main thread takes to start, and the other to end the process.
-    stacks = profile(run, "leader", "1000").known().only(
+    stacks = profile(run, "leader", "1000").known().named().only(
         lambda user: user[0] not in STARTS and "exit" not in user)
     spins = stacks.share(lambda user: user[-1] == "own_spin" and user[0] in COMPLETE)
     tap.ok(stacks.count > samples_of(500) and spins >= 99, "a thread outlives the main thread",
