@@ -33,10 +33,15 @@
  *		the frame of a w->pc that no list has; unless defined, the address
  *	STEP_RECALL(w, addr)
  *		the rule in force at addr, kept by another walk, with w->to_frame and w->kept_at
- *set; 0: none is kept; unless defined, 0 WALK_KEEP(w, rule) keeps the rule of the last frame, of a
- *file's text, for other walks; unless defined, nothing STEP_BELIEVE(w, entry) calls STEP_TOUCH; 0:
- *something else may be mapped where that entry of the lists says; unless defined, 1 STEP_COPY(to,
- *size, from) copies memory of the walk; unless defined, memcpy, and string.h is included before
+ *		set; 0: none is kept; unless defined, 0
+ *	WALK_KEEP(w, rule)
+ *		keeps the rule of the last frame, of a file's text, for other walks; unless
+ *		defined, nothing
+ *	STEP_BELIEVE(w, entry)
+ *		calls STEP_TOUCH; 0: something else may be mapped where that entry of the lists
+ *		says; unless defined, 1
+ *	STEP_COPY(to, size, from)
+ *		copies memory of the walk; unless defined, memcpy, and string.h is included before
  *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, word)
  *		note what the step uses, to be shown: `mapped` and `map` (the entry of the pc),
  *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP); the row in force

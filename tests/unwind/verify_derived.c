@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compares derived rows with CFI: derives rows of files as if they had no CFI, and asks both at
- *each instruction of each function that has CFI. The rows of the CFI are what verify_unwind
- *compares with libdw.
+ * each instruction of each function that has CFI. The rows of the CFI are what verify_unwind
+ * compares with libdw.
  *
  *	verify_derived [-v] [-w] FILE...
  *

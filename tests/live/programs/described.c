@@ -6,8 +6,9 @@
  *	described now		from the start
  *	described late		after SIGUSR1
  *	described moved		and at each SIGUSR1 INNER is made anew elsewhere, under another
- *name; it mostly sleeps described hung		the list leads to memory whose reader waits forever
- *(userfaultfd(2))
+ *				name; it mostly sleeps
+ *	described hung		the list leads to memory whose reader waits forever
+ *				(userfaultfd(2))
  */
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /*
  * Makes machine code and tells profilers its names, as a runtime does: main calls OUTER, which
  * calls INNER, which spins. After each 1.5 seconds of its own CPU time, INNER is compiled anew in
- *the same place, under the next name, and so on.
+ * the same place, under the next name, and so on.
  *
  *	jitnames map [SECONDS [USER]]	by /tmp/perf-PID.map, owned by the user of number USER
  *	jitnames dump [SECONDS]		by jit-PID.dump in the working folder

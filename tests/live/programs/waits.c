@@ -8,8 +8,8 @@
  *
  * Each prints "NAME FUNCTION CAUSE WAITED RUNNABLE TID" at its end: ns that the calls took, without
  * the time on a CPU and the time that the thread was ready to run, which is the next number
- *("wall": with both). TID is 0 where several threads have waited. "NAME skip REASON": that wait
- *cannot be had here.
+ * ("wall": with both). TID is 0 where several threads have waited. "NAME skip REASON": that wait
+ * cannot be had here.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -21,9 +21,9 @@
 
 /*
  * One second of 100 Hz, so that a sample is 10000 us:
- *	db: thread 10 has 20 samples in main;parse, and waits 300000 us for a lock in main;take,
- *thread 11 waits 500000 us for a disk in main;load. 30000 us on a CPU have no sample. web: 5
- *samples in main;parse, and 70000 us of poll, of which nothing is known but that.
+ *	db:	thread 10 has 20 samples in main;parse, and waits 300000 us for a lock in main;take,
+ *		thread 11 waits 500000 us for a disk in main;load. 30000 us on a CPU have no sample.
+ *	web:	5 samples in main;parse, and 70000 us of poll, of which nothing is known but that.
  */
 #define PARSED 20
 #define LOCKED 300000
