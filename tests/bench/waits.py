@@ -4,7 +4,6 @@ a byte through pipes, the most switches that there can be, and perf's messaging 
 CPUs: alone, and while each tool follows the whole machine, in turns. A ratio is the median of those of
 neighbours. The programs' own run time is the kernel's account (kernel.bpf_stats_enabled, see run.sh)."""
 
-import glob
 import os
 import re
 import shutil
@@ -39,12 +38,7 @@ def tools(folder):
 def programs(pid):
     """{type of program: (runs, ns)} of those that the process holds."""
     found = {}
-    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
-        try:
-            with open(path, encoding="ascii") as file:
-                fields = dict(line.split(":\t") for line in file.read().splitlines() if ":\t" in line)
-        except OSError:
-            continue
+    for fields in live.bpf_descriptors(pid):
         if fields.get("prog_type") in PROG_TYPES:
             found[fields["prog_id"]] = fields["prog_type"], int(fields["run_cnt"]), int(fields["run_time_ns"])
     return {kind: tuple(sum(row[at] for row in found.values() if row[0] == kind) for at in (1, 2))

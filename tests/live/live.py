@@ -77,7 +77,7 @@ def bpf_descriptors(pid):
 UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
-def again_inside(tap, *arguments):
+def rerun_in_pid_namespace(tap, *arguments):
     """Runs this program again in a new PID namespace, with these arguments; its status."""
     if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
         tap.skip("everything", "no PID namespace can be made")

@@ -227,7 +227,7 @@ def main():
     shutil.copy(DEEP, name)
     with live.Gentle([name, "900"]) as outside:
         live.wait_busy([outside.pid])
-        status = live.again_inside(tap, str(outside.pid))
+        status = live.rerun_in_pid_namespace(tap, str(outside.pid))
     os.unlink(name)
     sys.exit(status)
 

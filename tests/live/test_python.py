@@ -138,15 +138,19 @@ class Sample:
 
 
 def samples_of(part):
-    """{pid: [Sample]} of a slice. What stacktop says it lost on a busy machine tells nothing of chains."""
+    """{pid: [Sample]} of a slice. Samples whose frames were lost on a busy machine tell nothing of chains: they
+    are left out as far as the slice's count of losses has them."""
     told = part.json
     found = collections.defaultdict(list)
     functions = [(("[" + f["name"] + "]") if f["kind"] == "end" else f["name"], f["kind"] == "python",
                   f["module"]) for f in told["functions"]]
     kernel = [f["kind"] == "kernel" for f in told["functions"]]
+    lost = told["losses"]["stack_ring"]
     for stack in told["stacks"]:
         frames = [functions[i] for i in stack["frames"] if not kernel[i]]
-        if frames and frames[-1][0] != "[stack lost]":
+        if frames and frames[-1][0] == "[stack lost]" and stack["count"] <= lost:
+            lost -= stack["count"]
+        elif frames:
             found[told["processes"][stack["process"]]["pid"]].append(
                 Sample(stack["thread"], frames, stack["count"]))
     return found

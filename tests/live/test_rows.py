@@ -209,7 +209,7 @@ def inside():
 def main():
     tap = live.Tap()
     live.need(tap)
-    sys.exit(live.again_inside(tap, "inside"))
+    sys.exit(live.rerun_in_pid_namespace(tap, "inside"))
 
 
 if len(sys.argv) > 1:

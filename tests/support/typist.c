@@ -57,7 +57,7 @@ struct typist *typist_after(int seconds)
 	return t;
 }
 
-bool typist_size(struct typist *t, size_t i)
+bool typist_resize(struct typist *t, size_t i)
 {
 	if (i >= SIZES)
 		return false;

@@ -55,12 +55,12 @@ void assert_shows(struct typist *t, const char *want);
 
 void assert_hides(struct typist *t, const char *unwanted);
 
-/* The sizes that screens are looked at in: rows and columns. */
+/* Rows and columns of the screens that tests compare. */
 #define SIZES 4
 extern const int screen_sizes[SIZES][2];
 
-/* Gives the screen the i-th size; false where there is none. */
-bool typist_size(struct typist *t, size_t i);
+/* Resizes the screen to screen_sizes[i]. Returns false past the last one. */
+bool typist_resize(struct typist *t, size_t i);
 
 /* The text of the last line that has the cursor's mark in its first cell. */
 void assert_mark_on(struct typist *t, const char *want);

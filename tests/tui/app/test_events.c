@@ -49,7 +49,7 @@ static void each_event_is_told(void **state)
 		assert_int_equal(strlen(unit->rate), 5);
 	}
 	assert_null(units_find("nothing"));
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		f7(t);
 		assert_shows(t, "where CPU time goes");
 		assert_shows(t, "page-faults");
@@ -140,7 +140,7 @@ static void figures_are_in_the_events_unit(void **state)
 	profile_unlock(t->feed.p);
 	for (int i = 0; i < 11; i++)
 		commit(t, &h, use);
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		assert_shows(t, "faults 29.8k/s");
 		assert_shows(t, "FLT/s");
 		assert_hides(t, "SMP/s");
@@ -171,7 +171,7 @@ static void figures_are_in_the_events_unit(void **state)
 	h.counted = 0;
 	for (int i = 0; i < 11; i++)
 		commit(t, &h, NULL);
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		assert_shows(t, "samples 100/s");
 		assert_shows(t, "SMP/s");
 		assert_hides(t, "FLT/s");

@@ -41,14 +41,14 @@ static void the_keys_of_the_view_come_first(void **state)
 	};
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		for (size_t k = 0; k < sizeof(views) / sizeof(views[0]); k++) {
 			press(t, views[k].keys);
 			press(t, "?");
 			assert_order(t, views[k].title, views[k].own);
 			if (i == 0) { /* at all sizes */
 				assert_no_size_breaks(t);
-				grid_resize(t->g, screen_sizes[i][0], screen_sizes[i][1]);
+				typist_resize(t, i);
 			}
 			press(t, "x");
 			assert_hides(t, "This view");
@@ -171,7 +171,7 @@ static void help_is_searched(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		press(t, "1?");
 		screen(t); /* its width is known now */
 		press(t, "/clipb");

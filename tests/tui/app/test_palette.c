@@ -58,7 +58,7 @@ static void the_list_follows_the_letters(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		press(t, "1g:");
 		assert_shows(t, " commands ");
 		assert_shows(t, "to the view Procs");

@@ -32,7 +32,7 @@ static void screens_are_as_expected(void **state)
 			char key[2] = {(char)('1' + v), '\0'};
 
 			type(f, key);
-			for (size_t i = 0; typist_size(f, i); i++)
+			for (size_t i = 0; typist_resize(f, i); i++)
 				compare(f, names[v]);
 		}
 	}

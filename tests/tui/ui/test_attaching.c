@@ -26,7 +26,7 @@ static void an_answer_replaces_the_notice(void **state)
 	slices(t, 3, 0);
 	t->ui->now = 1; /* every message is newer */
 	answer(t, MESSAGE_INFO, "an older one");
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "A");
 		while (t->ui->prompt.length)
 			type(t, "\b");
@@ -68,7 +68,7 @@ static void the_cursor_goes_to_what_was_attached(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		slices(t, 2, 0);
 		type(t, "1gg");
 		ui_key(t->ui, KEYCODE_HOME);

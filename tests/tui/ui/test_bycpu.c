@@ -230,7 +230,7 @@ static void cpus_are_rows(void **state)
 
 	feed_cpus(t, SLICES, true);
 	press(t, "W");
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		compare(t, "bycpu");
 		for (int k = 0; k < 3; k++) {
 			char name[16];

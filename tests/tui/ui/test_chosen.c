@@ -17,7 +17,7 @@
 
 static void go_resized(struct typist *f, size_t size)
 {
-	typist_size(f, size);
+	typist_resize(f, size);
 	screen(f);
 }
 

@@ -80,7 +80,7 @@ static void history_is_written(void **state)
 	struct typist *f = *state;
 
 	slices(f, 25, 0);
-	for (size_t i = 0; typist_size(f, i); i++) {
+	for (size_t i = 0; typist_resize(f, i); i++) {
 		unlink(NAME);
 		write_named(f);
 		assert_shows(f, "saving the history to " NAME);
@@ -123,7 +123,7 @@ static void recording_is_started_and_stopped(void **state)
 {
 	struct typist *f = *state;
 
-	for (size_t i = 0; typist_size(f, i); i++) {
+	for (size_t i = 0; typist_resize(f, i); i++) {
 		unlink(NAME);
 		type(f, "0");
 		slices(f, 5, 0);

@@ -67,7 +67,7 @@ static void screens_are_as_expected(void **state)
 	spike(t);
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
 		type(t, screens[i].keys);
-		for (size_t s = 0; typist_size(t, s); s++)
+		for (size_t s = 0; typist_resize(t, s); s++)
 			compare(t, screens[i].name);
 		t->ui->ascii = true;
 		grid_resize(t->g, 24, 80);

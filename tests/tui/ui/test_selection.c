@@ -49,7 +49,7 @@ static void the_number_of_tags_is_told(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		press(t, "g ");
 		assert_shows(t, "tagged 1");
 		press(t, "j ");
@@ -68,7 +68,7 @@ static void tagged_ones_are_summed(void **state)
 	const int whole = samples(4121, NULL) + samples(5310, NULL);
 
 	press(t, "  "); /* the two busiest: the cursor moves on */
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		press(t, "1");
 		assert_int_equal(screen_line(t, "4121")[1], '*');
 		assert_int_equal(screen_line(t, "5310")[1], '*');
@@ -168,7 +168,7 @@ static void a_filter_never_changes_shares(void **state)
 	struct typist *t = *state;
 	const int whole = samples(0, NULL);
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		press(t, "2");
 		filter(t, "parse");
 		assert_share(t, "ngx_parse_header", samples(0, "ngx_parse_header"), whole);

@@ -228,7 +228,7 @@ static void procs_has_states(void **state)
 			type(t, i < 3 ? "Q" : "H");
 		assert_int_equal(ui_refresh(t->ui), 0);
 		t->ui->notice[0] = '\0';
-		for (size_t k = 0; typist_size(t, k); k++)
+		for (size_t k = 0; typist_resize(t, k); k++)
 			compare(t, measures[i]);
 	}
 	t->ui->ascii = true;

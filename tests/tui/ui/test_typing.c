@@ -27,7 +27,7 @@ static void hit(struct typist *t, const char *keys)
 
 static void each_size(struct typist *t, void (*check)(struct typist *t))
 {
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		check(t);
 		hit(t, "\033\0331gg");
 	}
@@ -122,7 +122,7 @@ static void esc_goes_back_in_every_view(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		for (const char *view = "1234567"; *view; view++) {
 			const char keys[] = {*view, 'g', 'j', 0};
 			char *before;

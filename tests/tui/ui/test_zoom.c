@@ -18,7 +18,7 @@ static void threads_are_rows_below_their_process(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		const char *process, *first, *second_one, *other;
 
 		press(t, "H");
@@ -260,7 +260,7 @@ static void processes_are_grouped(void **state)
 	profile_unlock(t->feed.p);
 	/* 99 samples a second are a CPU. */
 	snprintf(cpu, sizeof(cpu), " %.1f ", 100.0 * whole / WINDOW / 99);
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		press(t, "ccg");
 		assert_non_null(strstr(screen_line(t, "docker 12ab"), cpu));
 		assert_shows(t, "no contain");

@@ -63,7 +63,7 @@ static void callers_are_above_callees_below(void **state)
 
 	slices(f, 12, 0);
 	type(f, "2/request_line\nf");
-	for (size_t i = 0; typist_size(f, i); i++) {
+	for (size_t i = 0; typist_resize(f, i); i++) {
 		/* 150 of 298 samples a second, of which 100 in the one and 50 in the other. */
 		assert_row(f, "ngx_process_events_and", "100.0 1500");
 		assert_row(f, "total 50.3%", "self 0.0%");

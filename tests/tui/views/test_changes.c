@@ -82,7 +82,7 @@ static void assert_compared(struct typist *t, bool compared)
 
 	for (int i = 0; i < 3; i++) {
 		type(t, views[i]);
-		for (size_t s = 0; typist_size(t, s); s++) {
+		for (size_t s = 0; typist_resize(t, s); s++) {
 			assert_shows(t, "vs BEFORE");
 			if (compared)
 				assert_shows(t, "= 0.0");
@@ -172,7 +172,7 @@ static void the_difference_needs_all_of_the_time_before(void **state)
 	type(t, "X0");
 	seconds(t, 3, 6, 3, 10);
 	type(t, "BX");
-	for (size_t s = 0; typist_size(t, s); s++) {
+	for (size_t s = 0; typist_resize(t, s); s++) {
 		assert_shows(t, "vs BASE");
 		assert_shows(t, "= 0.0");
 	}
@@ -187,7 +187,7 @@ static void only_more_than_chance_has_a_colour(void **state)
 	seconds(t, 3, 7, 0, 3);
 	seconds(t, 7, 6, 0, 4);
 	type(t, "2");
-	for (size_t s = 0; typist_size(t, s); s++) {
+	for (size_t s = 0; typist_resize(t, s); s++) {
 		type(t, "g");
 		assert_int_equal(role_of(t, "ngx_parse_header", "+13.0"), ROLE_CURSOR);
 		assert_int_equal(role_of(t, "ExecInterpExpr", "-13.0"), ROLE_DIM);
@@ -198,7 +198,7 @@ static void only_more_than_chance_has_a_colour(void **state)
 	seconds(t, 10, 50, 0, 50);
 	seconds(t, 3, 70, 0, 30);
 	seconds(t, 7, 60, 0, 40);
-	for (size_t s = 0; typist_size(t, s); s++) {
+	for (size_t s = 0; typist_resize(t, s); s++) {
 		type(t, "g");
 		assert_int_equal(role_of(t, "ExecInterpExpr", "-13.0"), ROLE_DOWN);
 		type(t, "G");
@@ -218,7 +218,7 @@ static void a_baseline_has_colours_beyond_chance_only(void **state)
 	type(t, "X");
 	for (const char *view = views; *view; view++) {
 		type(t, (char[]){*view, 0});
-		for (size_t s = 0; typist_size(t, s); s++) {
+		for (size_t s = 0; typist_resize(t, s); s++) {
 			assert_int_equal(role_of(t,
 						 *view == '1'	? "postgres: "
 						 : *view == '2' ? "ExecInterpExpr"
@@ -231,7 +231,7 @@ static void a_baseline_has_colours_beyond_chance_only(void **state)
 	seconds(t, 10, 9, 0, 1);
 	for (const char *view = views; *view; view++) {
 		type(t, (char[]){*view, 0});
-		for (size_t s = 0; typist_size(t, s); s++) {
+		for (size_t s = 0; typist_resize(t, s); s++) {
 			assert_int_equal(role_of(t,
 						 *view == '1'	? "postgres: "
 						 : *view == '2' ? "ExecInterpExpr"
@@ -251,14 +251,14 @@ static void new_is_said_of_twenty_samples(void **state)
 	second(t, 40, 19, 40);
 	seconds(t, 9, 40, 0, 40);
 	type(t, "2");
-	for (size_t s = 0; typist_size(t, s); s++) {
+	for (size_t s = 0; typist_resize(t, s); s++) {
 		assert_hides(t, "new");
 		role_of(t, "memmove", "+2.3"); /* 19 of 819 */
 	}
 	seconds(t, 10, 40, 0, 40);
 	second(t, 40, 20, 40);
 	seconds(t, 9, 40, 0, 40);
-	for (size_t s = 0; typist_size(t, s); s++)
+	for (size_t s = 0; typist_resize(t, s); s++)
 		assert_int_equal(role_of(t, "memmove", "new"), ROLE_UP);
 }
 

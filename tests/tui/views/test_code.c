@@ -127,7 +127,7 @@ static void the_hottest_is_in_the_middle(void **state)
 	struct listing *l = long_listing();
 	int above, below;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		struct annotation *a = samples(l, 200, 60, 7, 40);
 
 		a->serial = i + 1;
@@ -137,7 +137,7 @@ static void the_hottest_is_in_the_middle(void **state)
 		assert_middle(t);
 		grid_resize(t->g, 24, 80);
 		assert_middle(t);
-		grid_resize(t->g, screen_sizes[i][0], screen_sizes[i][1]);
+		typist_resize(t, i);
 		assert_middle(t);
 		type(t, "kkk");
 		assert_mark_on(t, "insn 197");
@@ -204,7 +204,7 @@ static void the_syntax_changes_on_its_row(void **state)
 	struct typist *t = *state;
 	struct plain_list lines = {0};
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		struct annotation *a = feed_annotation(i + 1);
 
 		type(t, "2a");
@@ -259,7 +259,7 @@ static void the_kernel_is_asked_for(void **state)
 	struct typist *t = *state;
 	struct annotation_wish wish;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		struct listing *l = long_listing();
 
 		for (uint32_t k = 0; k < INSNS; k++)
@@ -287,7 +287,7 @@ static void made_code_that_is_gone_says_so(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		struct annotation *a = feed_annotation(i + 1);
 
 		annotate_open(t->ui, &made_func, 0, 0);
@@ -319,7 +319,7 @@ static void a_long_remedy_is_told_whole(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		struct annotation *a = annotation_new(NULL);
 
 		a->serial = i + 1;

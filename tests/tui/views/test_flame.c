@@ -57,7 +57,7 @@ static void screens_are_as_expected(void **state)
 		type(t, keys[k]);
 		for (int ascii = 0; ascii < 2; ascii++) {
 			t->ui->ascii = ascii;
-			for (size_t i = 0; typist_size(t, i); i++)
+			for (size_t i = 0; typist_resize(t, i); i++)
 				compare(t, names[k]);
 		}
 		grid_resize(t->g, 30, 100);
@@ -189,7 +189,7 @@ static void search_tells_the_share(void **state)
 	type(t, "b/ngx_p\n");
 	assert_shows(t, "search: ngx_p  7 frames, 67.4% of samples");
 	type(t, "b/ngx_p|tcp\n");
-	for (size_t i = 0; typist_size(t, i); i++)
+	for (size_t i = 0; typist_resize(t, i); i++)
 		compare(t, "flame-found");
 	type(t, "/\n");
 	assert_hides(t, "search:");

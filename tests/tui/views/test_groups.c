@@ -43,7 +43,7 @@ static void what_has_exited_is_one_row_a_program(void **state)
 		struct crowd c;
 
 		feed_compiles(&c, t);
-		typist_size(t, i);
+		typist_resize(t, i);
 		/* 90 of 3 seconds with 99 ticks each. */
 		assert_beside(t, "×30", "cc1 (exi");
 		assert_beside(t, "×30", " 30.3 ");
@@ -188,7 +188,7 @@ static void c_groups_by_program_first(void **state)
 		crowd_names(&c, 0, "python3", "python3 a.py", 0);
 		crowd_names(&c, 1, "python3", "python3 b.py", 0);
 		crowd_seconds(&c, 1);
-		typist_size(t, i);
+		typist_resize(t, i);
 		type(t, "c");
 		/* 4 seconds of 50 and 40. */
 		assert_beside(t, "> python3", " 90.9 ");
@@ -263,7 +263,7 @@ static void the_tree_puts_parents_above_with_sums(void **state)
 		for (int job = 0; job < 5; job++)
 			c.samples[job] = (uint32_t)(10 * (job + 1));
 		crowd_seconds(&c, 3);
-		typist_size(t, i);
+		typist_resize(t, i);
 		type(t, "cccc");
 		/* 10 + 20 + 30 + 40 of 99. */
 		assert_beside(t, "bash", "101.0 ");
@@ -504,7 +504,7 @@ static void the_sorted_column_is_shown(void **state)
 		crowd_open(&c, t, 2);
 		c.samples[0] = 10;
 		crowd_seconds(&c, 2);
-		typist_size(t, i);
+		typist_resize(t, i);
 		for (int column = 0; column < 12; column++) {
 			bool marked = strstr(screen(t), "▼") || strstr(t->text, "▲");
 

@@ -108,7 +108,7 @@ static enum role role_of(struct typist *t, int row, const char *text)
 	return ROLE_TEXT;
 }
 
-#define AT_ALL_SIZES(t) for (size_t s_ = 0; typist_size(t, s_); s_++)
+#define AT_ALL_SIZES(t) for (size_t s_ = 0; typist_resize(t, s_); s_++)
 
 static void the_rule_says_how_many(void **state)
 {
@@ -272,7 +272,7 @@ static void lists_say_which_rows_they_show(void **state)
 	struct typist *t = *state;
 
 	crowd(t);
-	for (size_t s = 0; typist_size(t, s); s++) {
+	for (size_t s = 0; typist_resize(t, s); s++) {
 		char range[32];
 		int rows;
 

@@ -94,7 +94,7 @@ static void processes_come_first(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "3");
 		assert_shows(t, "[-] 10201 python3");
 		type(t, "G");
@@ -152,7 +152,7 @@ static void a_trunk_is_one_row(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		t->ui->ascii = false;
 		type(t, "3g");
 		assert_shows(t, "_start \u203a 14 more \u203a _PyEval");
@@ -174,7 +174,7 @@ static void what_has_samples_of_its_own_is_seen(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "3G");
 		assert_shows(t, "[-] main");
 		assert_hides(t, "main \u203a");
@@ -207,7 +207,7 @@ static void a_run_unfolds_and_folds(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "3gj");
 		press_named(t, i % 2 ? "Right" : "+");
 		assert_cursor_on(t, "[-] _start");
@@ -258,7 +258,7 @@ static void a_search_looks_into_runs(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "3g/step7\n");
 		assert_cursor_on(t, "[-] step7");
 		type(t, "/_PyEval\n");
@@ -311,7 +311,7 @@ static void the_hottest_leaf_is_one_key_away(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "3Cgp");
 		assert_cursor_on(t, "left");
 		assert_shows(t, "<==");
@@ -330,7 +330,7 @@ static void callers_fold_too(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		type(t, "4gp+");
 		/* The function itself is not part of it. */
 		assert_cursor_on(t, "[-] left");
@@ -358,7 +358,7 @@ static void what_is_under_the_cursor_is_said_once(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		bool small = screen_sizes[i][0] < 30;
 
 		type(t, "3gj");
@@ -400,7 +400,7 @@ static void the_whole_name_is_one_key_away(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		const char *part = NAME;
 
 		type(t, "2g/Elements\n");

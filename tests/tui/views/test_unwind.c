@@ -114,7 +114,7 @@ static void screens_are_as_expected(void **state)
 		type(t, keys[k]);
 		for (int ascii = 0; ascii < 2; ascii++) {
 			t->ui->ascii = ascii;
-			for (size_t i = 0; typist_size(t, i); i++)
+			for (size_t i = 0; typist_resize(t, i); i++)
 				compare(t, names[k]);
 		}
 	}

@@ -43,7 +43,7 @@ static void screens_are_as_expected(void **state)
 {
 	struct typist *t = *state;
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		for (int ascii = 0; ascii < 2; ascii++) {
 			t->ui->ascii = ascii;
 			compare(t, "waits");

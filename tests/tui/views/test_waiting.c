@@ -19,7 +19,7 @@ static void assert_says(struct typist *t, const char *want)
 {
 	char words[300];
 
-	for (size_t i = 0; typist_size(t, i); i++) {
+	for (size_t i = 0; typist_resize(t, i); i++) {
 		snprintf(words, sizeof(words), "%s", want);
 		for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
 			assert_shows(t, word);

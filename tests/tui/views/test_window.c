@@ -34,7 +34,7 @@ static void busiest_stay_in_sight_though_the_process_of_the_cursor_fades(void **
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		typist_size(t, i);
+		typist_resize(t, i);
 		crowd_seconds(c, 12);
 		screen(t);
 		type(t, "jj");
@@ -60,7 +60,7 @@ static void cursor_leaves_a_process_that_has_exited_with_its_samples(void **stat
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		typist_size(t, i);
+		typist_resize(t, i);
 		c->samples[2] = 200;
 		crowd_seconds(c, 12);
 		screen(t);
@@ -85,7 +85,7 @@ static void cursor_is_on_the_busiest_until_a_key_moves_it(void **state)
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		typist_size(t, i);
+		typist_resize(t, i);
 		c->samples[7] = 300; /* it led only at first */
 		crowd_seconds(c, 1);
 		assert_cursor_on(t, "job-07");
@@ -153,7 +153,7 @@ static void hottest_functions_stay_in_sight(void **state)
 		struct typist *t = typist_new();
 		struct crowd *c = crowd_of_forty(t);
 
-		typist_size(t, i);
+		typist_resize(t, i);
 		crowd_seconds(c, 12);
 		type(t, "2");
 		assert_cursor_on(t, "work_0");
