@@ -20,6 +20,8 @@ static inline void *grow_to(void *items, size_t need, size_t *room, size_t size,
 
 	if (need <= *room && items)
 		return items;
+	if (most > PTRDIFF_MAX / size)
+		most = PTRDIFF_MAX / size; /* no object is larger */
 	while (more < need && more <= most / 2)
 		more *= 2;
 	if (more < need)

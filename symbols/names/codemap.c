@@ -221,10 +221,12 @@ static int settle(struct codemap *map)
 	if (!shown)
 		return -ENOMEM;
 	free(map->shown);
-	map->shown = realloc(shown, count * sizeof(*shown));
-	if (!map->shown)
-		map->shown = shown;
+	map->shown = shown;
 	map->nshown = count;
+	/* realloc(shown, 0) would free it. */
+	shown = count ? realloc(shown, count * sizeof(*shown)) : NULL;
+	if (shown)
+		map->shown = shown;
 	free(map->fresh);
 	map->fresh = NULL;
 	map->nfresh = map->fresh_room = 0;
