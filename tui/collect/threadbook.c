@@ -220,10 +220,11 @@ static int name_thread(struct threadbook *b, const struct thread_entry *e, uint3
 	return err;
 }
 
-/* How long the thread has waited for its cause: then it was woken, or not yet. */
+/* How long the thread has waited for its cause until now: then it was woken, or not yet. */
 static uint64_t blocked_ns(const struct thread_entry *e, uint64_t now)
 {
-	uint64_t until = e->state != THREAD_RUNNABLE && e->woken > e->since ? e->woken : now;
+	bool woken = e->state != THREAD_RUNNABLE && e->woken > e->since && e->woken < now;
+	uint64_t until = woken ? e->woken : now;
 
 	return until > e->since ? until - e->since : 0;
 }

@@ -273,6 +273,22 @@ static void times_are_differences(void **state)
 	ASSERT_CELLS(f, TIME(WAIT_RUNNABLE, 100), TIME(WAIT_POLL, 100));
 }
 
+/* Threads are read some time after the end of the slice. */
+static void what_wakes_after_the_end_is_not_of_the_slice(void **state)
+{
+	struct fixture *f = *state;
+	struct thread_entry *t = thread(THREAD_POLL, 900 * MS);
+
+	t->woken = 1003 * MS;
+	t->scale = 0;
+	t->limit = 1000 * MS;
+	take(f, 1000 * MS, false);
+	ASSERT_CELLS(f, TIME(WAIT_POLL, 100));
+	commit(f);
+	take(f, 1010 * MS, false);
+	ASSERT_CELLS(f, TIME(WAIT_POLL, 3), TIME(WAIT_RUNNABLE, 7));
+}
+
 /* Parts of a microsecond are not lost, but come with the next slice. */
 static void fractions_come_later(void **state)
 {
@@ -597,6 +613,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOOK_TEST(times_are_differences),
+		BOOK_TEST(what_wakes_after_the_end_is_not_of_the_slice),
 		BOOK_TEST(fractions_come_later),
 		BOOK_TEST(waits_have_stacks),
 		BOOK_TEST(waits_that_go_on_are_shown_once),
