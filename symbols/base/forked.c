@@ -3,11 +3,11 @@
 #include "symbols/base/forked.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,19 +18,39 @@
 
 #define TURN_MS 20
 
-/* Shared mappings of the parent would live as long as a process that is left behind. */
+/* A line of /proc/PID/maps. */
+static void unmap_if_shared(char *line)
+{
+	char *end;
+	uint64_t start = strtoull(line, &end, 16);
+	uint64_t stop = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
+
+	if (stop > start && (strstr(line, " anon_inode:") || strstr(line, "[perf_event]")))
+		munmap((void *)(uintptr_t)start, stop - start);
+}
+
+/*
+ * Shared mappings of the parent would live as long as a process that is left behind. Nothing here
+ * allocates: another thread of the parent may have held the allocator's lock.
+ */
 static void unmap_shared(void)
 {
-	FILE *file = fopen("/proc/self/maps", "re");
-	uint64_t start, end;
-	char line[512];
+	char text[PATH_MAX + 256], *line, *end;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t kept = 0;
+	ssize_t n;
 
-	while (file && fgets(line, sizeof(line), file))
-		if ((strstr(line, " anon_inode:") || strstr(line, "[perf_event]")) &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2)
-			munmap((void *)(uintptr_t)start, end - start);
-	if (file)
-		fclose(file);
+	while (fd >= 0 && (n = read(fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
+		text[kept + (size_t)n] = '\0';
+		for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+			*end = '\0';
+			unmap_if_shared(line);
+		}
+		kept = strlen(line);
+		memmove(text, line, kept);
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 void forked_let_go(int keep)
