@@ -28,6 +28,17 @@ def need(name):
         sys.exit(ABSENT)
 
 
+def in_threads(count, run, *args):
+    """Runs it in so many threads and in this one, which begin when all have been made."""
+    threading = need("threading")
+    gate = threading.Lock()
+    with gate:
+        for _ in range(count):
+            threading.Thread(target=run, args=(gate, *args), daemon=True).start()
+        started()
+    run(gate, *args)
+
+
 # --- the GIL is released ---------------------------------------------------------------------------
 
 DATA = b"x" * (1 << 22)
@@ -41,17 +52,17 @@ def packing(zlib):
     zlib.compress(DATA[:1 << 19], 9)
 
 
-def unlocked(hashlib, zlib):
+def unlocked(gate, hashlib, zlib):
+    with gate:
+        pass
     while True:
         hashing(hashlib)
         packing(zlib)
 
 
 def released():
-    hashlib, zlib, threading = need("hashlib"), need("zlib"), need("threading")
-    started()
-    threading.Thread(target=unlocked, args=(hashlib, zlib), daemon=True).start()
-    unlocked(hashlib, zlib)
+    hashlib, zlib = need("hashlib"), need("zlib")
+    in_threads(1, unlocked, hashlib, zlib)
 
 
 # --- threads ---------------------------------------------------------------------------------------
@@ -69,18 +80,16 @@ def born():
         thread.join()
 
 
-def taking_turns():
+def taking_turns(gate):
+    with gate:
+        pass
     while True:
         spin(2000)
 
 
 def turns():
     """Threads that hold the GIL in turn."""
-    threading = need("threading")
-    started()
-    for _ in range(3):
-        threading.Thread(target=taking_turns, daemon=True).start()
-    taking_turns()
+    in_threads(3, taking_turns)
 
 
 def three():
