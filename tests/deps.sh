@@ -54,6 +54,7 @@ test    dwz                                dwz                 dwz              
 test    libc-names                         libc6-dbg           none                   none         none                  none
 test    g++                                g++                 gcc-c++                gcc          gcc-c++               g++
 test    ps                                 procps              procps-ng              procps-ng    procps                procps
+test    mount                              mount               util-linux             util-linux   util-linux            util-linux
 test    ?php                               php-cli             php-cli                php          php8                  php84
 test    perl-modules                       perl                perl-interpreter,perl-Data-Dumper,perl-Scalar-List-Utils perl perl         perl
 test    xz                                 xz-utils            xz                     xz           xz                    xz
