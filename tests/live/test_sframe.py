@@ -3,7 +3,7 @@
 # time limit: 600 s
 """A program with no unwind information but .sframe, sampled live: 120 frames, a frame of 40 KiB,
 alloca, and a variable-length array are walked exactly. The same program without .sframe is not walked,
-which proves that .sframe does it. Until the tables are there, only complete walks count.
+which proves that .sframe does it. Until the tables are there, only complete walks with names count.
 
 Covers: unwind/sframe.c
 """
@@ -58,6 +58,11 @@ def matches(chain, user):
     return bool(chain.fullmatch(";".join(user)))
 
 
+def is_nameless(user):
+    """Whether a function of the programs has no name yet."""
+    return any(frame.startswith(("bare+0x", "none+0x")) for frame in user)
+
+
 def run(programs):
     """User stacks of each (program, mode); all run at once until there are enough of each."""
     with contextlib.ExitStack() as running:
@@ -68,7 +73,9 @@ def run(programs):
         with watch.Watch("-d", "0.5", "-F", live.hertz(1999), "--no-inline", "-p",
                          ",".join(map(str, pids))) as top:
             for part in top.until_tables():
-                stacks.add(part, early=True)
+                stacks.add(part, leave_out=lambda user: user[0].startswith("[") or is_nameless(user))
+            # Names that take longer than half a refresh come with the next one.
+            top.until(lambda part: not any(is_nameless(user) for _, user, _, _ in part.stacks()))
             top.until(lambda part: all(stacks.add(part).total(pid) >= ENOUGH for pid in pids))
         if top.status:
             print(f"# status {top.status}: {top.said()}")

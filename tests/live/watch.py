@@ -143,10 +143,10 @@ class Stacks:
     def __init__(self):
         self.user = collections.defaultdict(collections.Counter)
 
-    def add(self, part, early=False):
-        """`early`: not all tables are there yet, so leave out stacks that end with a reason."""
+    def add(self, part, leave_out=lambda user: False):
+        """leave_out(user): whether a user stack does not count."""
         for pid, user, _, count in part.stacks():
-            if user and not (early and user[0].startswith("[")):
+            if user and not leave_out(user):
                 self.user[pid][user] += count
         return self
 
