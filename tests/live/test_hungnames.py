@@ -66,7 +66,7 @@ class Looper:
         stack.callback(self.close)
         live.weigh(self.process.pid, 5)
         self.at = int(self.process.stdout.readline())
-        self.within = ["nsenter", "--mount", "--target", str(self.process.pid)]
+        self.within = ["nsenter", "--mount", "--root", "--target", str(self.process.pid)]
 
     def runs(self, path=""):
         self.process.stdin.write(path + "\n")
