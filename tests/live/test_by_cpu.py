@@ -5,7 +5,7 @@
 both, the shares on each CPU are those of the work that each thread reports to have done there, and no
 sample is lost. By default, samples have no CPU and reports no table of CPUs.
 
-Covers: bpf/prog/profiler.bpf.c tui/export/batch.c tui/query/query_cpus.c tui/ui/bycpu.c
+Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h tui/export/batch.c tui/query/query_cpus.c tui/ui/bycpu.c
 """
 
 import json

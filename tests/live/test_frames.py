@@ -17,7 +17,7 @@ some instructions, the row names the stacks that result and their greatest share
 goes, it names the stacks that neither walk nor names can know: those are counted apart, and as many
 others are needed as in any case.
 
-Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c"""
+Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h"""
 
 import collections
 import copy
