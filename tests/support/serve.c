@@ -20,9 +20,11 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
+#include <bpf/bpf.h>
 #include <cmocka.h>
 
 #include "bpf/sampler/sampler.h"
+#include "tests/support/orders.h"
 #include "tests/support/rights.h"
 
 #define PID_NS_INIT 4026531836u /* PROC_PID_INIT_INO of linux/proc_ns.h */
@@ -497,6 +499,25 @@ bool is_attached(struct running *r, pid_t pid)
 	struct tracker_proc p;
 
 	return tracker_proc(r->tracker, &(struct tracker_exec){.pid = pid}, &p) && p.attached;
+}
+
+/* As a walk it reads what may be written meanwhile. */
+__attribute__((no_sanitize("thread"))) bool has_entry(struct running *r, pid_t pid, uint64_t addr,
+						      unsigned int kind)
+{
+	const struct map_entry *e = sampler_memory(r->sampler)->map_entries;
+	struct proc_entry proc;
+	uint32_t key = (uint32_t)pid;
+
+	if (bpf_map_lookup_elem(fd_of_map("procs"), &key, &proc))
+		return false;
+	for (uint32_t i = 0; i < proc.list_count; i++) {
+		const struct map_entry *one = &e[proc.list_at + i];
+
+		if (one->start < addr + 4096 && one->end > addr && MAP_KIND(one->meta) == kind)
+			return true;
+	}
+	return false;
 }
 
 struct code_place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr)

@@ -155,6 +155,9 @@ bool is_called(struct running *r, pid_t pid, const char *comm);
 
 bool is_attached(struct running *r, pid_t pid);
 
+/* Whether a walk finds an entry of that kind, MAP_CFI and so on, for some of the page at addr. */
+bool has_entry(struct running *r, pid_t pid, uint64_t addr, unsigned int kind);
+
 /* What is at the address, without the reference; the object is only good to compare. */
 struct code_place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr);
 

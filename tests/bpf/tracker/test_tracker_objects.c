@@ -337,28 +337,6 @@ static bool is_published(struct running *r, pid_t pid, bool rows)
 	return right && i == proc.list_count && !rows;
 }
 
-/*
- * Whether a walk finds rows for some of the page at addr, or none for any of it. As a walk it reads
- * what may be written meanwhile.
- */
-__attribute__((no_sanitize("thread"))) static bool has_rows(struct running *r, pid_t pid,
-							    uint64_t addr)
-{
-	const struct map_entry *e = sampler_memory(r->sampler)->map_entries;
-	struct proc_entry proc;
-	uint32_t key = (uint32_t)pid;
-
-	if (bpf_map_lookup_elem(fd_of_map("procs"), &key, &proc))
-		return false;
-	for (uint32_t i = 0; i < proc.list_count; i++) {
-		const struct map_entry *one = &e[proc.list_at + i];
-
-		if (one->start < addr + 4096 && one->end > addr && MAP_KIND(one->meta) == MAP_CFI)
-			return true;
-	}
-	return false;
-}
-
 static bool is_idle(struct running *r)
 {
 	struct tracker_state ts;
@@ -426,19 +404,19 @@ static void test_written(void **state)
 	run_own(&r);
 	at = map_file(&r, &c, copy.path, false);
 	id = id_at(&r, c.pid, at);
-	WAIT(has_rows(&r, c.pid, at));
+	WAIT(has_entry(&r, c.pid, at, MAP_CFI));
 	assert_false(mapped_as(&r, c.pid, at, &facts));
 	assert_int_equal(facts.size, size);
 	mtime = st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec;
 	assert_int_equal(facts.mtime, mtime);
 	write_in_place(copy.path, zeros, size);
 	tracker_written(r.tracker, id);
-	WAIT(!has_rows(&r, c.pid, at) && is_idle(&r));
+	WAIT(!has_entry(&r, c.pid, at, MAP_CFI) && is_idle(&r));
 	/* If the mappings were read anew meanwhile it is another object, or none: it is no ELF. */
 	assert_true(mapped_as(&r, c.pid, at, &facts) || facts.mtime != mtime);
 	write_in_place(copy.path, bytes, size);
 	tracker_written(r.tracker, id);
-	WAIT(has_rows(&r, c.pid, at));
+	WAIT(has_entry(&r, c.pid, at, MAP_CFI));
 
 	at_other = map_file(&r, &other, copy.path, false);
 	assert_int_not_equal(id_at(&r, other.pid, at_other), id);
