@@ -386,7 +386,7 @@ BPF = [
           "s->base = s->start - (s->pages << 12);", "s->base = s->start;"),
     Fault("frame-of-another-file", "bpf/tracker/objectfile.c",
           "vma_frame_tag(maplist_file_tag(id), generation) & FRAME_TAG_MASK;",
-          "vma_frame_tag(maplist_file_tag(id), generation) & FRAME_TAG_MASK & ~(1ull << 40);"),
+          "vma_frame_tag(maplist_file_tag(id), generation + 1) & FRAME_TAG_MASK;"),
     Fault("pid-namespace-level", "bpf/prog/pidns.bpf.c",
           "return level << PIDNS_LEVEL_SHIFT | number;", "return number;"),
     Fault("pid-namespace-proc", "bpf/sampler/pidns.c",

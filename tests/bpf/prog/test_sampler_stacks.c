@@ -3,7 +3,7 @@
  * The stacks that the sampling program sends: once each until they are forgotten, walked by what is
  * known of their process, and by frame pointers where nothing is.
  * Covers: bpf/prog/profiler.bpf.c bpf/prog/arch/x86_64.bpf.h bpf/prog/walker.bpf.h
- * Covers: bpf/prog/step_env.bpf.h bpf/sampler/sampler.c
+ * Covers: bpf/prog/step_env.bpf.h bpf/prog/sample.bpf.h bpf/prog/vma.bpf.h bpf/sampler/sampler.c
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -129,6 +129,7 @@ static void test_process(void **state)
 	struct sampler_options options = cpu_clock(1999);
 	struct tally *t = tally_new();
 	const struct seen_stack *unknown, *other, *empty;
+	struct profiler_stats stats;
 	struct proc_entry entry = {0};
 	struct sampler *s;
 	pid_t pid;
@@ -157,6 +158,9 @@ static void test_process(void **state)
 
 	sampler_drop_process(s, pid);
 	assert_true(next_stack(s, t, pid) == unknown);
+	/* no process has a list; one that begins right now needs none */
+	assert_int_equal(sampler_stats(s, &stats), 0);
+	assert_true(stats.complete < stats.walks / 2);
 	sampler_free(s);
 	end_child(pid);
 	tally_free(t);
@@ -202,6 +206,7 @@ static void test_file(void **state)
 	   not sure to be their frames' own. */
 	assert_int_equal(seen->reason, WALK_GUESSED);
 	assert_int_equal(seen->nframes, 4);
+	assert_int_equal(sampler_memory(s)->touched[0], 1);
 	assert_true(seen->leaf ==
 		    (FRAME_EXACT | FRAME_IN_OBJECT | 77ull << FRAME_VADDR_BITS | offset));
 

@@ -4,7 +4,7 @@
  * bookkeeping: all that the program took is in a count that was drained, or in a counter that says
  * why it is not. time limit: 300 s
  * Covers: bpf/sampler/sampler.c bpf/sampler/loader.c bpf/prog/profiler.bpf.c bpf/prog/maps.bpf.h
- * bpf/sampler/events.c
+ * bpf/prog/sample.bpf.h bpf/sampler/events.c
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -278,6 +278,8 @@ static void test_full_ring(void **state)
 	drain_old(s, t);
 	drain_until(s, t, busy, 100);
 	assert_true(stack_of(t, thread_of(t, busy, busy)->last_user)->times > 0);
+	stop_events(s);
+	check_books(s, t, &stats);
 	sampler_free(s);
 	end_child(busy);
 	tally_free(t);
