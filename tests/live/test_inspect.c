@@ -125,6 +125,12 @@ static void check_steps(const struct expected *e, const struct inspection *i)
 		assert_int_equal(s->exact, !n || t->steps[n - 1].way == TRACE_SIGNAL);
 		assert_int_equal(s->addr, s->exact ? s->pc : s->pc - 1);
 		assert_true(inspector_words(i, n, lines) > 3);
+		if (s->has_row) { /* of the granule, or the last before it */
+			assert_in_range(s->row + 1, INDEX_FIRST(s->index),
+					INDEX_FIRST(s->index) + INDEX_ROWS(s->index));
+			assert_true(s->row_start <= s->addr);
+			assert_true(!s->row_end || s->addr < s->row_end);
+		}
 		seen |= s->way == e->way;
 		if (s->reason != WALK_CONTINUE)
 			continue;
