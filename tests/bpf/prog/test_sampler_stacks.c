@@ -158,7 +158,7 @@ static void test_process(void **state)
 
 	sampler_drop_process(s, pid);
 	assert_true(next_stack(s, t, pid) == unknown);
-	/* no process has a list; one that begins right now needs none */
+	/* Without lists, only a walk from a process's entry point can be complete. */
 	assert_int_equal(sampler_stats(s, &stats), 0);
 	assert_true(stats.complete < stats.walks / 2);
 	sampler_free(s);

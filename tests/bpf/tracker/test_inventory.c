@@ -96,13 +96,12 @@ static void copy_library(char path[SCRATCH], const char **name)
 	*name = base_name(path);
 }
 
-/* The executable part of it; nothing in there ever runs. */
-/* Where the first code of the file is then. */
+/* Maps the executable part of it, in which nothing ever runs. Returns where it is. */
 static uint64_t map_library(const struct child *c, const char *path)
 {
-	uint64_t at;
 	struct request r = {.order = ORDER_MAP};
 	char command[512], field[64];
+	uint64_t at;
 
 	snprintf(command, sizeof(command), "readelf -lW %s | awk '/LOAD.*R E/ {print $2; exit}'",
 		 path);
@@ -486,7 +485,7 @@ static void pinned_is_never_evicted(void **state)
 	     (in.state == INVENTORY_READY) != (out.state == INVENTORY_READY) &&
 	     (in.state == INVENTORY_EVICTED || out.state == INVENTORY_EVICTED));
 	first = in.state == INVENTORY_READY ? 0 : 1;
-	/* One that is sampled elsewhere, so that its list is kept. */
+	/* It maps the table's file, too, and is sampled, so its list stays published. */
 	user = child_start(BY_EXEC, "t-user", 0);
 	at = map_library(&user, path[first]);
 	child_order(&user, ORDER_WORK, NULL);
@@ -509,9 +508,16 @@ static void pinned_is_never_evicted(void **state)
 	assert_true(in.pinned);
 	post(&r, TRACKER_PIN, in.id, name[first]);
 	WAIT(!is_in(&r, name[first], INVENTORY_READY));
-	/* No walk uses rows that are another's now, or takes the code for some without rows. */
+	/* Its walks neither use the evicted rows nor take the code for code without rows. */
 	WAIT(has_entry(&r, user.pid, at, MAP_PENDING) && !has_entry(&r, user.pid, at, MAP_CFI));
 	child_end(&user);
+	WAIT(is_in(&r, name[!first], INVENTORY_READY));
+	for (int i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+		unlink(path[i]);
+	}
+	rmdir(folder);
 	run_end(&r);
 }
 
