@@ -9,7 +9,8 @@ for each tick, and over a whole run, which ends together with its last slice,
 holds exactly. Shown samples are counted from the table of processes; `taken` is the kernel program's
 own count.
 
-Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h bpf/sampler/sampler.c bpf/sampler/events.c tui/collect/collector.c tui/collect/collector_slice.c tui/collect/accounting.c
+Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h bpf/sampler/sampler.c bpf/sampler/events.c
+Covers: tui/collect/collector.c tui/collect/collector_slice.c tui/collect/accounting.c
 """
 
 import datetime

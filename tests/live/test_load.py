@@ -7,7 +7,8 @@ work on the machine makes no difference: the slices within a window of time have
 that, and with the slices at its edges no fewer. Memory must stay below its bound in the first seconds;
 later the stacks of the minute that is kept add to it, some 40 MB at 997 Hz.
 
-Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h tui/collect/collector.c tui/collect/stackcache.c tui/collect/procinfo.c"""
+Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h tui/collect/collector.c
+Covers: tui/collect/stackcache.c tui/collect/procinfo.c"""
 
 import os
 import sys

@@ -5,7 +5,8 @@
 never shows the other one, whether it followed the events or was stopped meanwhile, and it prints a
 message. In a PID namespace of its own, where the test chooses the next number.
 
-Covers: bpf/tracker/identity.c bpf/tracker/targets.c bpf/tracker/process.c bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h
+Covers: bpf/tracker/identity.c bpf/tracker/targets.c bpf/tracker/process.c bpf/prog/profiler.bpf.c
+Covers: bpf/prog/sample.bpf.h
 """
 
 import collections

@@ -7,7 +7,8 @@ random addresses, and with stacks that begin at the same address. No row may hav
 each has the name of its functions' program, and no two turns share a row, whether refreshes are shorter
 or longer than a turn.
 
-Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h bpf/tracker/process.c tui/collect/procinfo.c tui/collect/collector_slice.c tui/symbolize/resolver.c
+Covers: bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h bpf/tracker/process.c tui/collect/procinfo.c
+Covers: tui/collect/collector_slice.c tui/symbolize/resolver.c
 """
 
 import collections

@@ -7,7 +7,8 @@ AND its outermost frame is where the ABI starts a thread. Leaf functions are com
 same seconds, and the number of samples with the program's CPU time. All programs run and are sampled at
 once.
 
-Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h tui/symbolize/resolver.c tui/collect/stackcache.c"""
+Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c bpf/prog/sample.bpf.h
+Covers: tui/symbolize/resolver.c tui/collect/stackcache.c"""
 
 import bisect
 import collections
