@@ -11,7 +11,7 @@ from collections import namedtuple
 Fault = namedtuple("Fault", "name file old new")
 
 SYMBOLS = [
-    # A process that is left behind keeps its parent's perf events alive.
+    # A process that is left behind keeps its parent's maps alive.
     Fault("forked-mapped", "symbols/base/forked.c",
           "munmap((void *)(uintptr_t)start, stop - start);", "return;"),
     # An address right after a piece gets the piece's name.

@@ -18,14 +18,15 @@
 
 #define TURN_MS 20
 
-/* A line of /proc/PID/maps. */
+/* line: one of /proc/PID/maps. */
 static void unmap_if_shared(char *line)
 {
 	char *end;
 	uint64_t start = strtoull(line, &end, 16);
 	uint64_t stop = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
 
-	if (stop > start && (strstr(line, " anon_inode:") || strstr(line, "[perf_event]")))
+	/* Those of perf events are not inherited. */
+	if (stop > start && strstr(line, " anon_inode:"))
 		munmap((void *)(uintptr_t)start, stop - start);
 }
 

@@ -5,7 +5,6 @@
  * Covers: symbols/base/forked.c
  */
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <cmocka.h>
 
 #include "symbols/base/forked.h"
@@ -71,7 +70,7 @@ static void stops_when_told(void **state)
 	assert_false(forked_await("/proc/self/exe", &stop));
 }
 
-/* How many mappings of perf events there are, and descriptors beyond the one that was kept. */
+/* How many mappings of BPF maps there are, and descriptors beyond the one that was kept. */
 static void tell(int keep)
 {
 	char line[512];
@@ -83,25 +82,24 @@ static void tell(int keep)
 		found[1] += fcntl(fd, F_GETFD) >= 0;
 	maps = fopen("/proc/self/maps", "re");
 	while (maps && fgets(line, sizeof(line), maps))
-		found[0] += strstr(line, "anon_inode:[perf_event]") != NULL;
+		found[0] += strstr(line, "anon_inode:bpf-map") != NULL;
 	_exit(!maps || write(FORKED_FD, found, sizeof(found)) != sizeof(found));
 }
 
 static void holds_nothing(void **state)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY};
-	const size_t size = 2 * (size_t)sysconf(_SC_PAGESIZE);
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	int ends[2], found[2], status, fd;
-	void *ring;
+	void *map;
 	pid_t pid;
 
 	(void)state;
 	need_sampling();
-	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "test_forked", 4, 8, 1, &options);
 	assert_true(fd >= 0);
-	ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	assert_true(ring != MAP_FAILED);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(map != MAP_FAILED);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid)
@@ -111,7 +109,7 @@ static void holds_nothing(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(found[0], 0);
 	assert_int_equal(found[1], 0);
-	munmap(ring, size);
+	munmap(map, size);
 	close(fd);
 	close(ends[0]);
 	close(ends[1]);
