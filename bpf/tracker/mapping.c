@@ -202,6 +202,72 @@ const struct mapping *mapping_at(const struct process *p, uint64_t address)
 	return at < p->nmappings && p->mappings[at].start <= address ? &p->mappings[at] : NULL;
 }
 
+#define HOMES_MAX 8 /* biases of one file in a process among which the home is chosen */
+
+uint64_t mapping_home(const struct process *p, const struct object *o)
+{
+	struct {
+		uint64_t bias, bytes;
+	} homes[HOMES_MAX];
+	size_t n = 0, at, best = 0;
+
+	for (size_t i = 0; i < p->nmappings; i++) {
+		const struct mapping *m = &p->mappings[i];
+
+		if (m->object != o)
+			continue;
+		for (at = 0; at < n && homes[at].bias != m->bias; at++)
+			;
+		if (at == HOMES_MAX)
+			continue;
+		if (at == n) {
+			homes[n].bias = m->bias;
+			homes[n++].bytes = 0;
+		}
+		homes[at].bytes += m->end - m->start;
+		if (homes[at].bytes > homes[best].bytes)
+			best = at;
+	}
+	return n ? homes[best].bias : 0;
+}
+
+/* --- code that was replaced ------------------------------------------------------------------- */
+
+/*
+ * A program may copy its code to huge pages and map these in its place (node --use-largepages,
+ * ClickHouse): anonymous memory inside a segment of code, next to a mapping of the file.
+ */
+static bool replaces_code_of(const struct mapping *m, const struct mapping *file)
+{
+	return file->object && !m->object && !m->asked && !m->file.inode && !m->file.dev &&
+	       objectfile_has_code(file->object, m->start - file->bias, m->end - file->bias);
+}
+
+static void take_place(const struct mappings *ms, struct mapping *m, const struct mapping *file)
+{
+	object_get(ms->objects, file->object);
+	m->object = file->object;
+	m->bias = file->bias;
+}
+
+static void find_replaced(const struct mappings *ms, struct process *p)
+{
+	size_t i;
+
+	for (i = 1; i < p->nmappings; i++) {
+		struct mapping *m = &p->mappings[i];
+
+		if (m[-1].end == m->start && replaces_code_of(m, &m[-1]))
+			take_place(ms, m, &m[-1]);
+	}
+	for (i = p->nmappings; i-- > 1;) {
+		struct mapping *m = &p->mappings[i - 1];
+
+		if (m->end == m[1].start && replaces_code_of(m, &m[1]))
+			take_place(ms, m, &m[1]);
+	}
+}
+
 /* Takes the object from p's mapping there, if it is the same and need not be asked for again. */
 static bool take_from_old(const struct mappings *ms, const struct process *p, struct mapping *m)
 {
@@ -252,7 +318,8 @@ static void ask_for_file(const struct mappings *ms, const struct process *p, str
 static struct mapping describe_mapping(const struct mappings *ms, const struct process *p,
 				       const struct procmap *map)
 {
-	struct mapping m = {.start = map->start, .end = map->end, .offset = map->offset};
+	struct mapping m = {
+		.start = map->start, .end = map->end, .offset = map->offset, .data = !map->exec};
 	struct object *o;
 
 	/* That of a 32-bit process is another file, which is nowhere to be read. */
@@ -280,11 +347,13 @@ static bool is_known(const struct process *p, const struct mapping *m)
 	const struct mapping *old = &p->mappings[at];
 
 	return at < p->nmappings && old->start <= m->start && old->end >= m->end &&
-	       old->object == m->object && old->bias == m->bias && old->asked == m->asked;
+	       old->object == m->object && old->bias == m->bias && old->asked == m->asked &&
+	       old->file.inode == m->file.inode && old->file.dev == m->file.dev;
 }
 
 bool mapping_record(struct mappings *ms, struct process *p, const struct procmap *map)
 {
+	const struct mapping *old;
 	struct mapping m;
 
 	if (map->start >= map->end)
@@ -294,6 +363,9 @@ bool mapping_record(struct mappings *ms, struct process *p, const struct procmap
 		return false;
 	}
 	m = describe_mapping(ms, p, map);
+	old = mapping_at(p, m.start);
+	if (old && replaces_code_of(&m, old))
+		take_place(ms, &m, old);
 	p->asks |= m.asked != 0;
 	if (!is_known(p, &m) && !mapping_add(ms, p, &m))
 		return true;
@@ -344,6 +416,7 @@ static int describe_all(struct mappings *ms, const struct process *p, const stru
 		*m = describe_mapping(ms, p, &map);
 		to->asks |= m->asked != 0;
 	}
+	find_replaced(ms, to);
 	return 0;
 }
 
@@ -438,6 +511,8 @@ static bool answer_process(const struct mapping_answer *s, struct process *p)
 		}
 		asks |= p->mappings[i].asked != 0;
 	}
+	if (changed)
+		find_replaced(s->ms, p);
 	p->asks = asks;
 	return changed;
 }

@@ -19,11 +19,14 @@ struct procmap;
 struct mapping {
 	uint64_t start;
 	uint64_t end;
-	uint64_t bias;	       /* run time address - ELF virtual address; objects only */
-	struct object *object; /* NULL: anonymous memory, or a file that is not there */
-	uint64_t asked;	       /* question for its file, see opener.h; 0: none */
-	uint64_t offset;       /* in the file */
-	struct file_id file;   /* as the mapping has it; inode 0: none */
+	uint64_t bias; /* run time address - ELF virtual address; objects only */
+	/* NULL: anonymous memory, or a file that is not there. Anonymous memory that a program has
+	 * put in the place of a file's code has the object of that file. */
+	struct object *object;
+	bool data;	     /* not executable; only beside code, see mapsreader.h */
+	uint64_t asked;	     /* question for its file, see opener.h; 0: none */
+	uint64_t offset;     /* in the file */
+	struct file_id file; /* as the mapping has it; inode 0: none */
 };
 
 struct mappings {
@@ -54,6 +57,11 @@ int mappings_read(struct mappings *ms, struct process *p);
 /* An opener_on_answer; takes the descriptor. */
 void mappings_on_answer(struct mappings *ms, const struct opening *o, const struct open_answer *a,
 			int fd);
+/*
+ * The bias at which most of the object's code is mapped: that of its data. Code may be mapped a
+ * second time elsewhere, as V8 does with its builtins. 0: it is not mapped.
+ */
+uint64_t mapping_home(const struct process *p, const struct object *o);
 /* The mapping at an address; NULL: none. */
 const struct mapping *mapping_at(const struct process *p, uint64_t address);
 

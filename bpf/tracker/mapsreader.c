@@ -84,13 +84,15 @@ static int add_read(struct maps_reading *s, const struct procmap *map)
 	return 0;
 }
 
-static int on_map(const struct procmap *map, void *arg)
+static bool has_file(const struct procmap *map)
 {
-	struct maps_reading *s = arg;
+	return map->inode || map->dev_major || map->dev_minor;
+}
+
+static int count_map(struct maps_reading *s, const struct procmap *map)
+{
 	bool wanted = true;
 
-	if (!strcmp(map->name, "[vsyscall]"))
-		return 0;
 	if (s->keep) {
 		wanted = s->at < s->nfiles && s->keep[s->at++];
 	} else if (s->nfiles < COUNTED_MAX) {
@@ -100,6 +102,36 @@ static int on_map(const struct procmap *map, void *arg)
 			(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
 	}
 	return wanted && s->nseen < MAPPINGS_MAX ? add_read(s, map) : 0;
+}
+
+/* Keeps a mapping that is not executable until the next one shows whether it is needed. */
+static int hold_back(struct maps_reading *s, const struct procmap *map)
+{
+	const size_t length = strlen(map->name) + 1;
+
+	s->before = *map;
+	if (GROW_TO(s->before_name, length, s->before_room, SIZE_MAX))
+		return -ENOMEM;
+	memcpy(s->before_name, map->name, length);
+	s->before.name = s->before_name;
+	return 0;
+}
+
+static int on_map(const struct procmap *map, void *arg)
+{
+	struct maps_reading *s = arg;
+	const bool file = has_file(map);
+	int err = 0;
+
+	if (!strcmp(map->name, "[vsyscall]"))
+		return 0;
+	if (!map->exec && file && s->anonymous_end != map->start)
+		return hold_back(s, map);
+	if (map->exec && !file && s->before.end == map->start)
+		err = count_map(s, &s->before);
+	s->before.end = 0;
+	s->anonymous_end = map->exec && !file ? map->end : 0;
+	return err || (!map->exec && !file) ? err : count_map(s, map);
 }
 
 static int choose_kept(struct maps_reading *s)
@@ -117,13 +149,13 @@ static int choose_kept(struct maps_reading *s)
 /* Of too many mappings, those to keep are known only after all were read: they are read again. */
 int mapsreader_read(struct maps_reading *s)
 {
-	int err = procmaps_read(s->pid, true, on_map, s);
+	int err = procmaps_read(s->pid, false, on_map, s);
 
 	if (err || s->nfiles <= MAPPINGS_MAX)
 		return err;
 	s->nseen = s->names_used = 0;
 	err = choose_kept(s);
-	return err ? err : procmaps_read(s->pid, true, on_map, s);
+	return err ? err : procmaps_read(s->pid, false, on_map, s);
 }
 
 void mapsreader_free(struct maps_reading *s)
@@ -132,4 +164,5 @@ void mapsreader_free(struct maps_reading *s)
 	free(s->keep);
 	free(s->seen);
 	free(s->names);
+	free(s->before_name);
 }

@@ -6,6 +6,9 @@
  * Reads the executable mappings of /proc/PID/maps, or of too many those that matter most. In a
  * process with tens of thousands, most of them map a single file or anonymous memory. The program
  * and its libraries, which its stacks need, have a few mappings each, anywhere among the others.
+ *
+ * A mapping of a file that is not executable is read, too, if anonymous executable memory is next
+ * to it without a gap: a program may have put that in the place of the file's code (huge pages).
  */
 
 #include <stdbool.h>
@@ -37,6 +40,11 @@ struct maps_reading {
 	size_t nseen, seen_room;
 	char *names; /* each with its null byte; equal ones in a row are stored once */
 	size_t names_used, names_room;
+	struct procmap
+		before; /* the last mapping, of a file but not executable; end 0: it was not */
+	char *before_name;
+	size_t before_room;
+	uint64_t anonymous_end; /* of the mapping before, if it is anonymous and executable */
 };
 
 /* `reading` has its pid and is zero otherwise; to be freed in any case. -errno. */

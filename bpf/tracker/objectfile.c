@@ -321,10 +321,11 @@ struct object *objectfile_vdso(struct objects *os)
 
 /* --- segments -------------------------------------------------------------------------------- */
 
-enum segment_fit { FIT_NOT, FIT_PART, FIT_EXEC_PART, FIT_EXEC };
+enum segment_fit { FIT_NOT, FIT_PART, FIT_KIND, FIT_WHOLE };
 
-/* How well a segment fits the file's bytes [offset, offset + length) as code. */
-static enum segment_fit fit_of_segment(const struct elf_load *l, uint64_t offset, uint64_t length)
+/* How well a segment fits the file's bytes [offset, offset + length), as code or as data. */
+static enum segment_fit fit_of_segment(const struct elf_load *l, uint64_t offset, uint64_t length,
+				       bool data)
 {
 	/* The kernel maps whole pages, so a segment begins at its page in the file. */
 	uint64_t first = l->offset & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
@@ -332,9 +333,9 @@ static enum segment_fit fit_of_segment(const struct elf_load *l, uint64_t offset
 
 	if (end < l->offset || offset >= end || (offset < first && first - offset >= length))
 		return FIT_NOT;
-	if (!l->exec)
+	if (l->exec == data)
 		return FIT_PART;
-	return offset >= first ? FIT_EXEC : FIT_EXEC_PART;
+	return offset >= first ? FIT_WHOLE : FIT_KIND;
 }
 
 bool objectfile_bias(const struct object *o, const struct mapping *m, uint64_t offset,
@@ -346,11 +347,27 @@ bool objectfile_bias(const struct object *o, const struct mapping *m, uint64_t o
 	for (i = 0; i < o->nloads; i++) {
 		const struct elf_load *l = &o->loads[i];
 
-		fit = fit_of_segment(l, offset, m->end - m->start);
+		fit = fit_of_segment(l, offset, m->end - m->start, m->data);
 		if (fit <= best)
 			continue;
 		best = fit;
 		*bias = m->start - (l->vaddr - l->offset + offset);
 	}
 	return best != FIT_NOT;
+}
+
+bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < o->nloads; i++) {
+		const struct elf_load *l = &o->loads[i];
+		const uint64_t first = l->vaddr & ~(page - 1);
+		const uint64_t size = (l->vaddr - first + l->filesz + page - 1) & ~(page - 1);
+
+		if (l->exec && l->filesz && l->filesz < FRAME_VADDR_MAX && start < end &&
+		    start >= first && end - first <= size)
+			return true;
+	}
+	return false;
 }

@@ -32,11 +32,13 @@ struct object *objectfile_take(struct objects *os, const struct open_request *r,
 /* With a reference; NULL: no memory, or there is none. */
 struct object *objectfile_vdso(struct objects *os);
 /*
- * Of an executable mapping at a file offset, which may cover several segments: the bias by the
- * executable one. False: no segment is there.
+ * Of a mapping at a file offset, which may cover several segments: the bias by the one that is
+ * executable as the mapping is. False: no segment is there.
  */
 bool objectfile_bias(const struct object *o, const struct mapping *m, uint64_t offset,
 		     uint64_t *bias);
+/* Is this range of ELF addresses inside one segment of code? */
+bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end);
 /*
  * The object at an offset in a file, as a frame has it, without a reference, and the ELF address.
  * NULL: the file is unknown, or has no segment there.

@@ -112,7 +112,8 @@ static void add_vdso(struct tracker *t, struct process *p)
 	close(fd);
 	n = n < 0 ? 0 : n / (ssize_t)sizeof(vector[0]);
 	for (i = 0; i < n && vector[i].a_type != AT_NULL; i++) {
-		struct procmap map = {.start = vector[i].a_un.a_val, .name = "[vdso]"};
+		struct procmap map = {
+			.start = vector[i].a_un.a_val, .exec = true, .name = "[vdso]"};
 
 		if (vector[i].a_type != AT_SYSINFO_EHDR || map.start % page || map.start >> 47)
 			continue;

@@ -121,21 +121,24 @@ static bool is_due(const struct runcode *rc, const struct process *p, uint64_t n
 
 static void add_places(const struct process *p, struct code_places *to)
 {
+	const struct object *last = NULL;
+	uint64_t home;
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->nmappings; i++) {
-		const struct mapping *m = &p->mappings[i];
-		const struct code_symbols *s = m->object ? &m->object->symbols : NULL;
-		const uint64_t descriptor = s && s->descriptor ? s->descriptor + m->bias : 0;
+		const struct object *o = p->mappings[i].object;
+		const struct code_symbols *s = o ? &o->symbols : NULL;
 
-		if (!s)
+		if (o == last || !s || (!s->descriptor && !s->vm_structs))
 			continue;
-		if (descriptor && n < CODE_DESCRIPTORS_MAX &&
-		    (!n || to->descriptors[n - 1] != descriptor))
-			to->descriptors[n++] = descriptor;
+		last = o;
+		home = mapping_home(p, o);
+		if (s->descriptor && n < CODE_DESCRIPTORS_MAX &&
+		    (!n || to->descriptors[n - 1] != s->descriptor + home))
+			to->descriptors[n++] = s->descriptor + home;
 		if (s->vm_structs && s->vm_types) {
-			to->vm_structs = s->vm_structs + m->bias;
-			to->vm_types = s->vm_types + m->bias;
+			to->vm_structs = s->vm_structs + home;
+			to->vm_types = s->vm_types + home;
 		}
 	}
 }

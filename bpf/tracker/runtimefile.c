@@ -267,7 +267,7 @@ struct object *runtimefile_of(const struct process *p, uint64_t *bias)
 
 		if (!o || !o->runtime)
 			continue;
-		*bias = p->mappings[i].bias;
+		*bias = mapping_home(p, o);
 		return o;
 	}
 	return NULL;

@@ -14,7 +14,7 @@
 
 #define ARCH_STUB_MAX	32u /* bytes; LLVM's retpolines have so many, all others 8, 16 or 24 */
 #define ARCH_STUB_USUAL 16u
-#define ARCH_GETTER_MAX 16u
+#define ARCH_GETTER_MAX 20u
 
 #include "symbols/elf/arch/arm64.h"
 #include "symbols/elf/arch/kinds.h"
@@ -57,21 +57,16 @@ static inline size_t arch_jump_min(unsigned int machine)
 	return machine == EM_AARCH64 ? ARM64_JUMP_MIN : X86_64_JUMP_MIN;
 }
 
-/* Bytes of a function that arch_getter reads. */
-static inline size_t arch_getter_size(unsigned int machine)
-{
-	return machine == EM_AARCH64 ? 16 : 11;
-}
-
 /*
- * The address of what a function returns that only loads it, 8 bytes if it is wide and 4 if not.
- * code: its arch_getter_size bytes at addr. 0: it looks otherwise.
+ * What a function returns that does nothing else: with *loads what is at this address, 8 bytes if
+ * it is wide and 4 if not; else the address itself, which is wide. code: ARCH_GETTER_MAX bytes at
+ * addr. 0: it looks otherwise.
  */
 static inline uint64_t arch_getter(unsigned int machine, const uint8_t *code, uint64_t addr,
-				   bool wide)
+				   bool wide, bool *loads)
 {
-	return machine == EM_AARCH64 ? arm64_getter(code, addr, wide)
-				     : x86_64_getter(code, addr, wide);
+	return machine == EM_AARCH64 ? arm64_getter(code, addr, wide, loads)
+				     : x86_64_getter(code, addr, wide, loads);
 }
 
 #endif

@@ -354,14 +354,16 @@ static uint64_t relocated(const struct elf_file *file, uint64_t addr)
 
 /*
  * Of a stripped file functions are left that return where the builtins are and how large they are.
- * The address of what such a function loads; 0: it looks otherwise.
+ * As arch_getter.
  */
-static uint64_t loaded_by(const struct elf_file *file, uint64_t function, bool wide)
+static uint64_t returned_by(const struct reader *r, enum v8_symbol getter, bool wide, bool *loads)
 {
+	const uint64_t at = r->places[getter];
 	uint8_t code[ARCH_GETTER_MAX];
 
-	return function && read_at(file, function, code, arch_getter_size(elf_file_machine(file)))
-		       ? arch_getter(elf_file_machine(file), code, function, wide)
+	*loads = false;
+	return at && read_at(r->file, at, code, sizeof(code))
+		       ? arch_getter(elf_file_machine(r->file), code, at, wide, loads)
 		       : 0;
 }
 
@@ -369,11 +371,13 @@ static void find_code(const struct reader *r, struct v8_file *out)
 {
 	uint64_t start = r->places[CODE], at = r->places[CODE_SIZE];
 	uint32_t size;
+	bool loads;
 
 	if (!start || !at) {
-		at = loaded_by(r->file, r->places[CODE_FUNCTION], true);
-		start = at ? relocated(r->file, at) : 0;
-		at = loaded_by(r->file, r->places[CODE_SIZE_FUNCTION], false);
+		start = returned_by(r, CODE_FUNCTION, true, &loads);
+		if (loads)
+			start = relocated(r->file, start);
+		at = returned_by(r, CODE_SIZE_FUNCTION, false, &loads);
 	}
 	if (!start || !at || !read_at(r->file, at, &size, sizeof(size)) || size > LIMIT_MIB(64))
 		return;
