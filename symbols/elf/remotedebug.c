@@ -129,11 +129,14 @@ static void fetch(struct remotedebug *rd)
 		close(fd);
 	pthread_mutex_lock(&rd->worker.lock);
 	here = fd >= 0 && path;
-	rd->files[rd->next].state = here ? FILE_HERE : FILE_MISSING;
-	rd->files[rd->next++].path = path;
-	rd->state.waiting--;
-	rd->state.found += here;
-	rd->state.missing += !here;
+	rd->files[rd->next].path = path;
+	if (!rd->given_up) {
+		rd->files[rd->next].state = here ? FILE_HERE : FILE_MISSING;
+		rd->state.waiting--;
+		rd->state.found += here;
+		rd->state.missing += !here;
+	}
+	rd->next++;
 	rd->left -= rd->state.done < rd->left ? rd->state.done : rd->left;
 	rd->state.done = rd->state.total = 0;
 	rd->state.id[0] = '\0';
@@ -278,15 +281,19 @@ void remotedebug_state(struct remotedebug *rd, struct remotedebug_state *out)
 	pthread_mutex_unlock(&rd->worker.lock);
 }
 
-/* The current transfer ends with its next report of progress. */
+/*
+ * The current transfer ends with its next report of progress. From elfutils 0.190 on there is none
+ * before the server has answered, so that a silent one keeps the thread until the library's limit.
+ */
 unsigned int remotedebug_cancel(struct remotedebug *rd)
 {
 	unsigned int count;
 
 	pthread_mutex_lock(&rd->worker.lock);
 	count = rd->state.waiting;
-	rd->given_up = rd->state.id[0] != '\0';
-	give_up(rd, rd->next + rd->given_up);
+	rd->given_up |= rd->state.id[0] != '\0';
+	rd->state.id[0] = '\0';
+	give_up(rd, rd->next);
 	pthread_mutex_unlock(&rd->worker.lock);
 	return count;
 }

@@ -524,7 +524,7 @@ static void live_free(struct source *source)
 
 static const struct source_ops live_ops = {
 	.finish = live_finish,
-	.stop = live_stop,
+	.halt = live_stop,
 	.free = live_free,
 	.post = collector_post,
 };

@@ -49,7 +49,7 @@ struct source_ops {
 	/* Ends a last slice early and finishes. Never blocks. */
 	void (*finish)(struct source *source);
 	/* See source_stop; NULL: free may take its time. */
-	int (*stop)(struct source *source, unsigned int ms, char *error, size_t size);
+	int (*halt)(struct source *source, unsigned int ms, char *error, size_t size);
 	void (*free)(struct source *source);
 	/* Posts a command, whose result becomes a message. Never blocks; arg is copied. */
 	void (*post)(struct source *source, enum source_command command, const char *arg);
@@ -82,7 +82,7 @@ static inline void source_finish(struct source *source)
 static inline int source_stop(struct source *source, unsigned int ms, char *error, size_t size)
 {
 	error[0] = '\0';
-	return source && source->ops->stop ? source->ops->stop(source, ms, error, size) : 0;
+	return source && source->ops->halt ? source->ops->halt(source, ms, error, size) : 0;
 }
 
 /* Stops at once, and waits for all threads. NULL is fine. */

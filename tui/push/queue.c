@@ -100,8 +100,7 @@ static int write_all_at(int fd, const void *data, size_t size)
 static int write_file(const struct push_queue *q, const struct queue_entry *entry,
 		      const uint8_t *data)
 {
-	struct queue_head head = {.magic = MAGIC,
-				  .samples = entry->samples,
+	struct queue_head head = {.samples = entry->samples,
 				  .size = entry->size,
 				  .progress = entry->progress};
 	char name[40], fresh[48];

@@ -111,7 +111,7 @@ def names_of(path):
         if len(words) == 3 and words[1] in "tT" and not words[2].startswith("."):
             at.setdefault(int(words[0], 16), []).append(words[2])
     # OCaml's labels of a file are no functions.
-    at = {address: [name for name in raw if not name.endswith("__code_begin")] for address, raw in at.items()}
+    at = {address: [name for name in raw if not name.endswith(("__code_begin", ".code_begin"))] for address, raw in at.items()}
     at = {address: raw[0] for address, raw in at.items() if len(raw) == 1}
     asked = "".join(f"{address:#x}\n" for address in at)
     said = subprocess.run([live.STACKTOP, "--symbolize", path], input=asked, capture_output=True, text=True,
