@@ -221,7 +221,7 @@ $(BUILD)/tests/fuzz/%_arm64: tests/fuzz/%_arm64.c $(if $(filter arm64,$(ARCH)),$
 		tests/support/elfimage.c tests/support/tablerule.c $(filter %.a,$^) $(LDLIBS)
 
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
-	fuzz-programs test-kernels kernel-programs verify-unwind tsan format where mutate zoo
+	fuzz-programs test-kernels kernel-programs verify-unwind tsan format where mutate zoo distributions
 ##   run            install missing packages, build, and start (ARGS='...': options); sudo only to start
 run:
 	@tests/deps.sh install build
@@ -290,6 +290,12 @@ zoo:
 	@tests/deps.sh install build
 	@+$(parallel) all
 	@BUILD=$(BUILD) SECONDS=$(SECONDS) OUT=$(OUT) tests/zoo/run.py $(PROGRAMS)
+
+##   distributions  `make run` and `make test` in minimal roots of Debian (SUITES='bookworm trixie sid',
+##                  OUT=docs/COVERAGE.md: write the table there, too)
+distributions:
+	@tests/deps.sh install build test
+	@BUILD=$(BUILD) OUT=$(OUT) tests/roots/distributions.sh $(SUITES)
 
 ##   bench          measure the cost of a walk, table sizes, start time, CPU and memory use
 BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer churn deep90.fp peer.bpf.o)

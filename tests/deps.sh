@@ -75,6 +75,7 @@ test    curl                               curl                curl             
 test    openssl                            openssl             openssl                openssl      openssl               openssl
 test    nghttpd                            nghttp2-server      nghttp2                nghttp2      nghttp2               nghttp2
 test    nghttp                             nghttp2-client      nghttp2                nghttp2      nghttp2               nghttp2
+test    ?mmdebstrap                        mmdebstrap          mmdebstrap             none         none                  none
 test    nginx                              nginx-light         nginx                  nginx        nginx                 nginx
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
 kernels ?qemu-system-aarch64               qemu-system-arm     qemu-system-aarch64-core qemu-system-aarch64 qemu-arm         qemu-system-aarch64

@@ -63,7 +63,7 @@ LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "push", "live")
 # Only with SIZE=full, except for those of ALWAYS. Of the kernels the oldest and the newest always run.
 FULL = ("hostile/", "live/test_budget", "live/test_crowd", "live/test_endurance", "live/test_giant",
-        "live/test_kernel_6_", "live/test_load", "live/test_offcpu_trace")
+        "live/test_kernel_6_", "live/test_load", "live/test_offcpu_trace", "live/test_root_bullseye", "live/test_root_sid")
 ALWAYS = ("hostile/test_reuse.py",)
 # These depend on the machine's scheduler.
 MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/", "push/")

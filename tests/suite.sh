@@ -73,6 +73,12 @@ if [ "$other" ]; then
     tests/kernels/sysroot.sh $other >/dev/null &
     sysroot=$!
 fi
+case "${*:-root}" in
+*root* | *live*)
+    ! command -v mmdebstrap >/dev/null || [ "$(id -u)" != 0 ] ||
+        (tests/roots/make.sh trixie || echo 'stacktop: programs of Debian 13 will fail' >&2) &
+    ;;
+esac
 wait $building
 built=$?
 cat "$scratch/built"

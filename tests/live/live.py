@@ -62,6 +62,12 @@ def cc(out, source, *flags):
                    check=True)
 
 
+def rooted(command):
+    """The command as it runs in the root of rooted.py, if this is a part of that."""
+    root = os.environ.get("STACKTOP_ROOT")
+    return ["chroot", root, *command] if root else command
+
+
 def bpf_descriptors(pid):
     """What the kernel tells of each BPF program and map that the process holds: {field: text}."""
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):

@@ -120,7 +120,7 @@ class Case:
                  command=None, says=False):
         self.name = " ".join((program, *arguments))
         self.path = os.path.join(PROGRAMS, program)
-        self.command = command or [self.path, *arguments]
+        self.command = command or live.rooted([self.path, *arguments])
         self.chain, self.excused, self.others = (re.compile(pattern or r"(?!)")
                                                  for pattern in (chain, excused, others))
         self.env = dict(os.environ, **(env or {}))
@@ -415,7 +415,7 @@ def main():
     for case in cases():
         if words and case.name.split()[0] not in words:
             continue
-        if case.command[0] == case.path and not os.access(case.path, os.X_OK):
+        if case.path in case.command and not os.access(case.path, os.X_OK):
             tap.skip(case.name, "not built, its compiler is missing")
         elif case.name == "bits32" and not is_for_kernel(case):
             tap.skip(case.name, "this kernel runs no 32-bit programs")

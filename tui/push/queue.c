@@ -100,9 +100,8 @@ static int write_all_at(int fd, const void *data, size_t size)
 static int write_file(const struct push_queue *q, const struct queue_entry *entry,
 		      const uint8_t *data)
 {
-	struct queue_head head = {.samples = entry->samples,
-				  .size = entry->size,
-				  .progress = entry->progress};
+	struct queue_head head = {
+		.samples = entry->samples, .size = entry->size, .progress = entry->progress};
 	char name[40], fresh[48];
 	int fd, err;
 

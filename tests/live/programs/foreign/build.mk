@@ -31,7 +31,10 @@ FOREIGN_CROSS := chain chain.static chain.static-pie chain.stripped chain.signed
 FOREIGN_BIN := $(addprefix $(foreign_B)/,$(if $(CROSS),$(FOREIGN_CROSS),$(FOREIGN)))
 # Compilers and tools for it.
 foreign_strip := $(if $(CROSS),$(CROSS)-linux-gnu-)strip
-foreign_clang := $(CLANG)$(if $(CROSS), --target=$(CROSS)-linux-gnu --sysroot=$(SYSROOT))
+# From clang 19 on it does not find the other machine's libgcc, of a cross compiler, by itself.
+foreign_gcc_B := $(if $(CROSS),$(dir $(shell $(CROSS)-linux-gnu-gcc -print-libgcc-file-name 2>/dev/null)))
+foreign_clang := $(CLANG)$(if $(CROSS), --target=$(CROSS)-linux-gnu --sysroot=$(SYSROOT) \
+	$(foreign_gcc_B:%=-B% -L%))
 foreign_go    := $(if $(CROSS),GOARCH=$(subst aarch64,arm64,$(CROSS)))
 ifneq ($(CROSS),)
 foreign_musl_gcc = sed 's,/usr/[a-z]*/$(MACHINE)-linux-musl,$(SYSROOT)&,g' $(foreign_musl) >$$@.specs && \
