@@ -375,6 +375,11 @@ size_t sampler_refused(const struct sampler *s, char *to, size_t size)
 	return at;
 }
 
+bool sampler_refuses(const struct sampler *s, unsigned int runtime)
+{
+	return programs_refused(&s->programs, (enum runtime)runtime) != NULL;
+}
+
 struct kmodules *sampler_modules(struct sampler *s)
 {
 	return s->modules;

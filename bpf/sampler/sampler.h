@@ -126,6 +126,8 @@ struct kmodules *sampler_modules(struct sampler *s);
  * of these languages. Returns the length, 0: there are none.
  */
 size_t sampler_refused(const struct sampler *s, char *to, size_t size);
+/* Does the kernel refuse that of this runtime? */
+bool sampler_refuses(const struct sampler *s, unsigned int runtime);
 /* The stack will be sent again at its next sample. */
 void sampler_forget(struct sampler *s, uint64_t hash);
 /*

@@ -180,6 +180,29 @@ int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_
 	return err ? err : 1;
 }
 
+bool tracker_runtime(struct tracker *t, const struct tracker_exec *of, struct tracker_runtime *out)
+{
+	const struct process *p;
+	bool found;
+
+	turnlock_take(&t->lock);
+	p = find_process(t, of);
+	found = p && runtimes_know(&t->runtimes, p, out);
+	turnlock_give(&t->lock);
+	return found;
+}
+
+void tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, uint64_t samples)
+{
+	const struct process *p;
+
+	turnlock_take(&t->lock);
+	p = find_process(t, of);
+	if (p)
+		runtimes_mute(&t->runtimes, p, samples);
+	turnlock_give(&t->lock);
+}
+
 bool tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *of)
 {
 	const struct process *p;

@@ -21,6 +21,7 @@ enum notice {
 	NOTICE_COPIES,
 	NOTICE_SILENT_FILE,
 	NOTICE_UNWATCHED_CPU,
+	NOTICE_MUTE_JAVA,
 };
 
 struct notices {

@@ -74,6 +74,7 @@ struct process_runtime {   /* of an interpreted language, see runtimes.h */
 	uint64_t next;	   /* no question before */
 	uint64_t wait;	   /* between two questions */
 	unsigned int refusals;
+	int err; /* of the last answer; 0: there was none, or it proved the layout */
 };
 
 struct process {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "bpf/sampler/sampler.h"
@@ -245,6 +246,39 @@ static const struct runtime_ops {
 	[RUNTIME_V8] = {read_v8, check_v8, NULL, NULL, NULL},
 };
 
+/*
+ * A program without any symbols, by the name that all distributions give it. One that loads its
+ * runtime as a library has symbols.
+ */
+static bool read_stripped(const struct elf_file *file, const char *name, struct runtime_object *r)
+{
+	static const struct {
+		const char *name;
+		enum runtime kind;
+		const char *shown;
+	} programs[] = {
+		{"python", RUNTIME_PYTHON, "Python"}, {"php", RUNTIME_PHP, "PHP"},
+		{"perl", RUNTIME_PERL, "Perl"},	      {"ruby", RUNTIME_RUBY, "Ruby"},
+		{"node", RUNTIME_V8, "V8"},
+	};
+
+	if (elf_file_section_index(file, ".dynsym") || elf_file_section_index(file, ".symtab"))
+		return false;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		const size_t length = strlen(programs[i].name);
+
+		if (strncmp(name, programs[i].name, length) != 0 ||
+		    name[length + strspn(name + length, "0123456789.")])
+			continue;
+		r->kind = programs[i].kind;
+		r->err = -ENOTSUP;
+		r->missing = "it has no symbols";
+		snprintf(r->shown, sizeof(r->shown), "%s", programs[i].shown);
+		return true;
+	}
+	return false;
+}
+
 /* --- files and processes --------------------------------------------------------------------- */
 
 struct runtime_object *runtimefile_read(const struct elf_file *file, const char *name)
@@ -256,6 +290,8 @@ struct runtime_object *runtimefile_read(const struct elf_file *file, const char 
 		if (runtime_ops[i].read(file, name, r))
 			return r;
 	}
+	if (r && read_stripped(file, name, r))
+		return r;
 	free(r);
 	return NULL;
 }
@@ -294,19 +330,27 @@ static uint64_t moved(uint64_t addr, uint64_t bias)
 	return addr ? addr + bias : 0;
 }
 
+void runtimefile_eval(const struct object *o, uint64_t eval[2][2])
+{
+	for (int i = 0; i < 4; i++)
+		eval[i / 2][i % 2] = moved(o->runtime->elf.eval[i / 2][i % 2], FRAME_OF(o->id, 0));
+}
+
 enum runtime runtimefile_enter(struct sampler *s, struct process *p)
 {
 	uint64_t bias = 0;
 	const struct object *o = runtimefile_of(p, &bias);
 	struct runtime_process entry;
+	uint64_t eval[2][2];
 
 	if (!o || !runtimefile_is_proven(o->runtime, p))
 		return RUNTIME_NONE;
 	entry = o->runtime->elf;
 	entry.at = moved(entry.at, bias);
 	entry.type = moved(entry.type, bias);
-	for (int i = 0; i < 4; i++) /* as frames have them */
-		entry.eval[i / 2][i % 2] = moved(entry.eval[i / 2][i % 2], FRAME_OF(o->id, 0));
+	runtimefile_eval(o, eval);
+	for (int i = 0; i < 4; i++)
+		entry.eval[i / 2][i % 2] = eval[i / 2][i % 2];
 	p->runtime.entered = !sampler_set_runtime(s, p->pid, &entry);
 	return p->runtime.entered ? o->runtime->kind : RUNTIME_NONE;
 }

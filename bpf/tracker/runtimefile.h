@@ -23,9 +23,10 @@ struct runtime_object { /* of one file */
 	const char *missing; /* what is not known of it, a static string; NULL: nothing special */
 	/* With ELF addresses. */
 	struct runtime_process elf;
-	bool proven; /* by a process of the user */
-	uid_t user;  /* 0: for all users */
-	bool told;   /* that it is not used, and why */
+	bool proven;  /* by a process of the user */
+	uid_t user;   /* 0: for all users */
+	bool told;    /* that it is not used, and why */
+	char why[80]; /* what in a process contradicts the layout, last */
 };
 
 struct runtime_question { /* is the layout right in the process? */
@@ -39,6 +40,8 @@ struct runtime_object *runtimefile_read(const struct elf_file *file, const char 
 /* The object with a runtime that the process has mapped; NULL: none. *bias: run time - ELF address.
  */
 struct object *runtimefile_of(const struct process *p, uint64_t *bias);
+/* The code that runs the language's own, as frames have it; 0: not known. */
+void runtimefile_eval(const struct object *o, uint64_t eval[2][2]);
 /* May the walk use it in this process? */
 bool runtimefile_is_proven(const struct runtime_object *r, const struct process *p);
 /* Hands a proven runtime of the process to the sampler. RUNTIME_NONE: it has none. */

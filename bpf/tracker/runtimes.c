@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * See runtimes.h. A process whose runtime has not begun to run code is asked about again soon; one
- * that contradicts its layout rarely, after a message.
+ * that contradicts its layout rarely, after a message. Whether samples have the frames of their
+ * language, only the collector sees; what it finds to have none is told of here, too.
  */
 #include "bpf/tracker/runtimes.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bpf/sampler/clock.h"
@@ -19,12 +21,16 @@
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/publish.h"
 #include "bpf/tracker/targets.h"
+#include "bpf/tracker/tracker.h"
+#include "unwind/walk.h"
 
 #define TURN_NS	      (20ull * 1000000)
 #define WAIT_MIN_NS   (20ull * 1000000)
 #define WAIT_MAX_NS   (1000ull * 1000000)
 #define REFUSED_NS    (30000ull * 1000000)
-#define REFUSALS_TOLD 3u /* a process may be about to begin or to end */
+#define REFUSALS_TOLD 3u    /* a process may be about to begin or to end */
+#define ENOUGH	      100u  /* samples */
+#define ENOUGH_JAVA   1000u /* its interpreter, in which a program begins, has no names */
 
 static bool was_sampled(const struct runtimes *rs, const struct process *p)
 {
@@ -92,6 +98,99 @@ void runtimes_turn(struct runtimes *rs, uint64_t now)
 		look_at(rs, p, now);
 }
 
+/* --- processes without a frame of their language --------------------------------------------- */
+
+/* Why no frames of the language are looked for, or what keeps them from being found. */
+static void explain(const struct runtimes *rs, const struct process *p, const struct object *o,
+		    struct tracker_runtime *out)
+{
+	const struct runtime_object *r = o->runtime;
+	const struct process_runtime *here = &p->runtime;
+	char *to = out->why;
+	const size_t size = sizeof(out->why);
+
+	out->refused = true;
+	if (sampler_refuses(rs->sampler, r->kind))
+		snprintf(to, size, "this kernel refuses the program that walks its frames");
+	else if (r->err)
+		snprintf(to, size, "its layout is not known%s%s", r->missing ? ": " : "",
+			 r->missing ?: "");
+	else if (!here->entered && here->refusals >= REFUSALS_TOLD)
+		snprintf(to, size, "its memory contradicts the layout: %.76s", r->why);
+	else if (!here->entered && here->err && here->err != -ENOENT && here->err != -EINVAL)
+		snprintf(to, size, "its memory cannot be read: %s", strerror(-here->err));
+	else
+		out->refused = false;
+	out->settled = out->refused || here->entered || here->wait >= WAIT_MAX_NS ||
+		       runtimefile_is_proven(r, p);
+	if (out->refused)
+		return;
+	if (here->entered)
+		snprintf(to, size, "they are looked for, but none is found, or has a proven place");
+	else if (runtimefile_is_proven(r, p))
+		snprintf(to, size, "more than %u processes have such a language", RUNTIMES_MAX);
+	else if (here->err == -ENOENT)
+		snprintf(to, size, "its memory shows no code of the language yet");
+	else
+		snprintf(to, size, "its memory has not proven the layout yet");
+}
+
+static const struct object *hotspot_of(const struct process *p)
+{
+	for (size_t i = 0; i < p->nmappings; i++)
+		if (p->mappings[i].object && p->mappings[i].object->symbols.vm_structs)
+			return p->mappings[i].object;
+	return NULL;
+}
+
+bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tracker_runtime *out)
+{
+	uint64_t bias;
+	const struct object *o = runtimefile_of(p, &bias);
+
+	memset(out, 0, sizeof(*out));
+	out->enough = ENOUGH;
+	if (o) {
+		out->kind = o->runtime->kind;
+		out->made = out->kind == RUNTIME_V8;
+		snprintf(out->shown, sizeof(out->shown), "%s", o->runtime->shown);
+		runtimefile_eval(o, out->eval);
+		explain(rs, p, o, out);
+	} else {
+		o = hotspot_of(p);
+		if (!o)
+			return false;
+		out->kind = RUNTIME_COUNT;
+		out->made = out->settled = true;
+		if (p->code.mark)
+			out->enough = ENOUGH_JAVA;
+		snprintf(out->shown, sizeof(out->shown), "Java");
+		snprintf(out->why, sizeof(out->why), "%s",
+			 p->code.mark ? "what its virtual machine says of its code has no names"
+				      : "its virtual machine describes no code, or in a way that "
+					"is not known");
+	}
+	out->object = o->id;
+	return true;
+}
+
+void runtimes_mute(struct runtimes *rs, const struct process *p, uint64_t samples)
+{
+	struct tracker_runtime runtime;
+	uint64_t bias;
+	struct object *o = runtimefile_of(p, &bias);
+
+	if (!runtimes_know(rs, p, &runtime) || (o && o->runtime->told) ||
+	    (!o && !notices_first(rs->notices, NOTICE_MUTE_JAVA)))
+		return;
+	if (o)
+		o->runtime->told = true;
+	notices_tell(rs->notices, 1,
+		     "no frames of its language for %s (%d): %llu samples of it ran %s, and none "
+		     "has any: %s",
+		     p->comm, (int)p->pid, (unsigned long long)samples, runtime.shown, runtime.why);
+}
+
 /* --- answers --------------------------------------------------------------------------------- */
 
 /* All processes that it speaks for are walked from now on. */
@@ -115,6 +214,7 @@ static void take_refusal(struct runtimes *rs, struct process *p, struct object *
 		return;
 	}
 	p->runtime.next = now + REFUSED_NS;
+	snprintf(o->runtime->why, sizeof(o->runtime->why), "%s", a->why);
 	if (o->runtime->told)
 		return;
 	o->runtime->told = true;
@@ -134,6 +234,7 @@ void runtimes_on_answer(struct runtimes *rs, const struct opening *o, const stru
 	if (!p || p->runtime.question != o->id)
 		return;
 	p->runtime.question = 0;
+	p->runtime.err = a->err;
 	object = runtimefile_of(p, &bias);
 	if (!object)
 		return;

@@ -24,6 +24,7 @@ struct publisher;
 struct runtime_object;
 struct sampler;
 struct targets;
+struct tracker_runtime;
 
 struct runtimes {
 	uint64_t looked; /* time of the last look for processes to ask about */
@@ -37,6 +38,9 @@ struct runtimes {
 
 /* Asks about processes that were sampled and whose runtime is not proven yet. */
 void runtimes_turn(struct runtimes *rs, uint64_t now);
+/* See tracker_runtime and tracker_runtime_mute. */
+bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tracker_runtime *out);
+void runtimes_mute(struct runtimes *rs, const struct process *p, uint64_t samples);
 /* An opener_on_answer; takes the descriptor, of which there is none. */
 void runtimes_on_answer(struct runtimes *rs, const struct opening *o, const struct open_answer *a);
 

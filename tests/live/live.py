@@ -211,7 +211,7 @@ OWED = re.compile(r"stacktop: warning: (\d+ % of the busy CPUs' ticks came late|
 # Of a file system that a test lets hang (test_hung.py, test_hungnames.py), whose folder is below no TMPDIR.
 OF_HUNG = re.compile(r"stacktop: warning: /var/tmp/stacktop-hung\S+ does not answer: ")
 OF_PROCESS = (re.compile(r"stacktop: warning: (?:no frames of its language for )?(?P<name>.{1,15}) \((?P<pid>\d+)\)"
-                         r"(?:: its memory|: the layout|: too many mappings| and others of its user)"),
+                         r"(?:: its memory|: the layout|: \d+ samples|: too many mappings| and others of its user)"),
               re.compile(r"stacktop: warning: no room for the mappings of process (?P<pid>\d+)"))
 
 

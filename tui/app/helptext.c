@@ -27,6 +27,7 @@ static const char *const marks[] = {
 	"!  an incomplete stack, or a process with more than 5% of them",
 	"k  kernel        u  user        i  inlined      j  code made at run time",
 	"py php pl rb js java  of that language; its module is the source file",
+	"py?  it runs Python, but its stacks have no frames of it; the last line says why",
 	"p  a pinned table",
 	"[-kernel]  changes the numbers of this view   (-kernel)  of other views",
 	"",

@@ -29,6 +29,7 @@
 #include "tui/collect/annotator.h"
 #include "tui/collect/child.h"
 #include "tui/collect/collector_priv.h"
+#include "tui/collect/mutes.h"
 #include "bpf/sampler/event.h"
 #include "tui/collect/procinfo.h"
 #include "tui/profile/board.h"
@@ -254,6 +255,8 @@ static int open_parts(struct collector *c, char *error, size_t size)
 		err = procinfo_new(c->profile, c->tracker, &c->procs);
 	if (!err)
 		err = threadbook_new(c->profile, c->stacks, c->procs, &c->threads);
+	if (!err)
+		err = mutes_new(c->tracker, c->stacks, c->procs, &c->mutes);
 	/* Only for display. */
 	if (!err && memlock_maps(&c->locked))
 		c->locked = 0;
@@ -500,6 +503,7 @@ static void live_free(struct source *source)
 
 	live_stop_until(c, NULL);
 	annotator_free(c->annotator);
+	mutes_free(c->mutes);
 	threadbook_free(c->threads);
 	stackcache_free(c->stacks);
 	resolver_free(c->resolver);

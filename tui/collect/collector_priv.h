@@ -24,6 +24,7 @@
 
 struct annotator;
 struct ksyms;
+struct mutes;
 struct procinfo;
 struct resolver;
 struct session_writer;
@@ -55,6 +56,7 @@ struct collector {
 	struct annotator *annotator; /* NULL: there is no screen */
 	struct procinfo *procs;
 	struct threadbook *threads;
+	struct mutes *mutes;
 	struct session_writer *record; /* NULL: not asked for, or it has failed */
 	int record_error;	       /* -errno that ended it early */
 	bool record_untold;	       /* it was set after the last report */

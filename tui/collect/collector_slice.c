@@ -23,6 +23,7 @@
 #include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/collect/annotator.h"
+#include "tui/collect/mutes.h"
 #include "tui/collect/procinfo.h"
 #include "tui/collect/stackcache.h"
 #include "tui/collect/threadbook.h"
@@ -143,6 +144,7 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 		if (id < 0)
 			return (int)id;
 		cell->ustack = (uint32_t)id;
+		mutes_note(c->mutes, &of, key->user, count->value.count);
 	}
 	if (key->kernel) {
 		id = stackcache_stack(c->stacks, key->kernel, true, &klost);
@@ -325,6 +327,8 @@ static int collect(struct collector *c, bool last)
 	resolver_look(c->resolver);
 	if (!err)
 		err = make_cells(c, counts, ncounts, &health, &ncells);
+	if (!err)
+		err = mutes_judge(c->mutes);
 	if (!err)
 		err = add_waits(c, counts, ncounts, last, &health, &ncells);
 	if (!err)

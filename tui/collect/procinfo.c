@@ -303,6 +303,23 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 	return err ? err : (int64_t)proc->id;
 }
 
+int procinfo_mute(struct procinfo *pi, const struct tracker_exec *of, enum func_kind language,
+		  const char *why)
+{
+	struct procinfo_key key = {of->exec_id, (uint64_t)of->pid};
+	struct procinfo_proc *proc;
+	char text[sizeof(proc->info.why)];
+
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(hh, pi->procs, &key, sizeof(key), proc);
+	text_clean(text, sizeof(text), why, strlen(why));
+	if (!proc || (proc->info.mute == language && !strcmp(proc->info.why, text)))
+		return 0;
+	proc->info.mute = language;
+	memcpy(proc->info.why, text, sizeof(text));
+	return feed(pi, proc);
+}
+
 int procinfo_update(struct procinfo *pi, uint64_t now)
 {
 	struct procinfo_proc *proc, *next;

@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tui/profile/profile.h"
+
 struct procinfo;
-struct profile;
 struct tracker;
 struct tracker_exec;
 struct users;
@@ -33,6 +34,12 @@ void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
  */
 int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now);
+/*
+ * The process runs a language, but its stacks have no frames of it, and why; FUNC_USER: not so (any
+ * more). Before the commit. -ENOMEM.
+ */
+int procinfo_mute(struct procinfo *pi, const struct tracker_exec *of, enum func_kind language,
+		  const char *why);
 /* After the processes of a slice: adds those that ended or changed once more. -ENOMEM. */
 int procinfo_update(struct procinfo *pi, uint64_t now);
 /* Gives the profile the processes above those that were sampled; see parents.h. -ENOMEM. */

@@ -470,7 +470,8 @@ bool stackcache_peek(const struct stackcache *c, uint64_t hash, struct stackcach
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
 	if (!named || !raw)
 		return false;
-	*stack = (struct stackcache_stack){named->stack, raw->rec, named->places, named->nplaces};
+	*stack = (struct stackcache_stack){named->stack, raw->rec, named->places, named->nplaces,
+					   named->doubt.mute};
 	return true;
 }
 

@@ -126,6 +126,9 @@ struct profile_proc {
 	bool exited;
 	bool kthread;
 	uint64_t exit_time; /* ns, by the clock of profile_health.time */
+	/* It runs this language, but its stacks have no frames of it; FUNC_USER: it is not so. */
+	enum func_kind mute;
+	char why[128]; /* clean: "Python 3.11: its layout is not known" */
 };
 
 /* From here on PIDs are numbers of processes whose PID is not known: Linux has none that large

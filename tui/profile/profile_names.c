@@ -276,6 +276,7 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 	entry->proc.user[sizeof(entry->proc.user) - 1] = 0;
 	entry->proc.group[sizeof(entry->proc.group) - 1] = 0;
 	entry->proc.cmdline[sizeof(entry->proc.cmdline) - 1] = 0;
+	entry->proc.why[sizeof(entry->proc.why) - 1] = 0;
 	/* It may have left the idle list while it was alive; no cell would put it back. */
 	if (info->exited && !entry->entry.refs) {
 		pool_get(&p->procs, id);

@@ -65,6 +65,7 @@ enum session_record {
 #define SESSION_PROC_ATTACHED 1u
 #define SESSION_PROC_EXITED   2u
 #define SESSION_PROC_KTHREAD  4u
+#define SESSION_PROC_MUTE     8u
 
 /* The kinds of functions by their number in the file. */
 static const enum func_kind session_kinds[] = {FUNC_USER,   FUNC_KERNEL, FUNC_JIT,    FUNC_END,

@@ -336,7 +336,8 @@ static bool proc_same(const struct profile_proc *a, const struct profile_proc *b
 	return a->ppid == b->ppid && a->nthreads == b->nthreads && a->attached == b->attached &&
 	       a->exited == b->exited && a->kthread == b->kthread && a->exit_time == b->exit_time &&
 	       !strcmp(a->comm, b->comm) && !strcmp(a->user, b->user) &&
-	       !strcmp(a->cmdline, b->cmdline) && !strcmp(a->group, b->group);
+	       !strcmp(a->cmdline, b->cmdline) && !strcmp(a->group, b->group) &&
+	       a->mute == b->mute && !strcmp(a->why, b->why);
 }
 
 static void proc_define(struct session_definer *d, const struct known_proc *known)
@@ -346,6 +347,7 @@ static void proc_define(struct session_definer *d, const struct known_proc *know
 	uint32_t user = string_id(d, proc->user);
 	uint32_t cmdline = string_id(d, proc->cmdline);
 	uint32_t group = string_id(d, proc->group);
+	uint32_t why = proc->mute ? string_id(d, proc->why) : 0;
 
 	bytes_put_number(&d->record, known->id);
 	bytes_put_number(&d->record, (uint32_t)proc->pid);
@@ -353,13 +355,18 @@ static void proc_define(struct session_definer *d, const struct known_proc *know
 	bytes_put_number(&d->record, proc->image);
 	bytes_put_number(&d->record, (proc->attached ? SESSION_PROC_ATTACHED : 0) |
 					     (proc->exited ? SESSION_PROC_EXITED : 0) |
-					     (proc->kthread ? SESSION_PROC_KTHREAD : 0));
+					     (proc->kthread ? SESSION_PROC_KTHREAD : 0) |
+					     (proc->mute ? SESSION_PROC_MUTE : 0));
 	bytes_put_number(&d->record, comm);
 	bytes_put_number(&d->record, user);
 	bytes_put_number(&d->record, cmdline);
 	bytes_put_number(&d->record, proc->nthreads);
 	bytes_put_signed(&d->record, proc->exit_time ? (int64_t)(proc->exit_time - d->start) : 0);
 	bytes_put_number(&d->record, group);
+	if (proc->mute) {
+		bytes_put_number(&d->record, kind_number(proc->mute));
+		bytes_put_number(&d->record, why);
+	}
 	define(d, SESSION_PROC);
 }
 

@@ -46,6 +46,7 @@ struct names_change { /* of a process */
 	uint32_t before, after; /* changes of the same process; NONE */
 	uint32_t pid, ppid, nthreads, flags;
 	uint32_t comm, user, cmdline, group;
+	uint32_t mute, why;
 	uint64_t image;
 	int64_t exit_time;
 };
@@ -259,6 +260,10 @@ static int take_proc(struct session_names *n, struct cursor *c, uint32_t slice)
 	change.nthreads = cursor_number32(c, INT_MAX);
 	change.exit_time = cursor_signed(c);
 	change.group = take_id(n, c, STRINGS);
+	if (change.flags & SESSION_PROC_MUTE) {
+		change.mute = cursor_number32(c, UINT32_MAX);
+		change.why = take_id(n, c, STRINGS);
+	}
 	if (c->bad || change.id > count_of(n, PROCS))
 		return -EBADMSG;
 	return add_change(n, &change);
@@ -455,6 +460,10 @@ bool session_names_proc(struct session_names *n, uint32_t id, uint32_t slice,
 	copy(n, change->user, out->user, sizeof(out->user));
 	copy(n, change->group, out->group, sizeof(out->group));
 	copy(n, change->cmdline, out->cmdline, sizeof(out->cmdline));
+	if (change->mute < SESSION_KINDS && func_is_language(session_kinds[change->mute])) {
+		out->mute = session_kinds[change->mute];
+		copy(n, change->why, out->why, sizeof(out->why));
+	}
 	return true;
 }
 

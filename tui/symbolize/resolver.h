@@ -45,6 +45,7 @@ struct resolver_doubt {
 	bool vague;   /* an address lay in no mapping that the tracker knows yet */
 	bool closed;  /* the file of an address is closed, and was asked for */
 	bool waits;   /* the file of an address is still being read */
+	bool mute;    /* it has no frame of a language */
 	uint64_t jit; /* with code made by the process: resolver_jit_version then; 0: without */
 	uint64_t files, changes; /* its files, and the changes of files until then; for
 				    resolver_files_changed */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/profile/language.h"
 #include "tui/profile/units.h"
 #include "tui/ui/bycpu.h"
 #include "tui/ui/names.h"
@@ -110,15 +111,17 @@ static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 		snprintf(to, size, "exited");
 }
 
-static void show_short(const struct profile_func *func, struct column_cell *c)
+/* mute: of the process, see struct profile_proc. */
+static void show_short(const struct profile_func *func, enum func_kind mute, struct column_cell *c)
 {
 	size_t n = 0;
 
 	/* Which language: the column is far from where the function has a module. */
-	if (func_is_language(func->kind)) {
+	if (func_is_language(func->kind))
 		cell_say(c, "%s ", names_mark(func));
-		n = strlen(c->text);
-	}
+	else if (mute)
+		cell_say(c, "%s? ", language_mark(mute));
+	n = strlen(c->text);
 	shortname_func(c->g, func, c->width - (int)n, c->text + n, sizeof(c->text) - n);
 }
 
@@ -132,6 +135,11 @@ static void cell_hottest(const struct ui *ui, const struct procs_row *row, struc
 								   : ROLE_TEXT;
 	if (!c->g && row->hottest)
 		plain_func(row->hottest, c->text, sizeof(c->text));
+	if (!c->g && row->hottest && row->proc->mute && !row->group) {
+		const size_t n = strlen(c->text);
+
+		snprintf(c->text + n, sizeof(c->text) - n, "; no frames of %s", row->proc->why);
+	}
 	if (!c->g)
 		return;
 	/* A slice may report an end a moment before it comes to pass. */
@@ -140,7 +148,7 @@ static void cell_hottest(const struct ui *ui, const struct procs_row *row, struc
 						       : (now - row->proc->exit_time) / NS_PER_SEC,
 			    c->width, c->text, sizeof(c->text));
 	else if (row->hottest)
-		show_short(row->hottest, c);
+		show_short(row->hottest, row->group ? FUNC_USER : row->proc->mute, c);
 	else
 		cell_say(c, "-");
 }

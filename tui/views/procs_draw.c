@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "tui/profile/language.h"
 #include "tui/util/share.h"
 #include "tui/views/procline.h"
 
@@ -237,13 +238,20 @@ void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
 	draw_between(ui, v, g, top + upper);
 }
 
-/* A command that its row had no room for. */
+/* Why a process has no frames of its language, else a command that its row had no room for. */
 bool procs_details(const struct ui *ui, struct grid *g, int row)
 {
 	const struct procs *v = ui->state[VIEW_PROCS];
 	const struct procs_row *of = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
 	int col = 1;
 
+	if (of && !of->group && of->proc->mute) {
+		col += grid_printf(g, row, 1, g->cols - 1, ROLE_WARN, "%s? ",
+				   language_mark(of->proc->mute));
+		grid_printf(g, row, col, g->cols - col, ROLE_TEXT, "no frames of %s",
+			    of->proc->why);
+		return true;
+	}
 	if (!of || grid_width(g, of->proc->cmdline) < v->command_cells)
 		return false;
 	if (!of->group)

@@ -158,10 +158,11 @@ static void processes_are_as_they_were(void **state)
 	recorded_free(&r);
 }
 
-/* A process may be moved to another container or unit while it runs. */
+/* A process may be moved to another container or unit while it runs, and lack frames or not. */
 static void groups_are_as_they_were(void **state)
 {
 	static const char *const groups[] = {"a.service", "b.service", "b.service"};
+	static const enum func_kind mutes[] = {FUNC_USER, FUNC_RUBY, FUNC_USER};
 	struct profile *p = profile_new(WINDOW, CELLS);
 	struct profile_health health = {.elapsed = NS, .ncpus = 2, .frequency = 99, .samples = 5};
 	struct profile_proc proc = {.pid = 7, .image = 1, .comm = "work", .nthreads = 1};
@@ -176,6 +177,8 @@ static void groups_are_as_they_were(void **state)
 	cell.ustack = feed_names(p, false, "main;work");
 	for (int i = 0; i < 3; i++) {
 		strcpy(proc.group, groups[i]);
+		proc.mute = mutes[i];
+		strcpy(proc.why, mutes[i] ? "Ruby 3.1: shy" : "");
 		cell.proc = (uint32_t)profile_proc(p, &proc);
 		health.time += NS;
 		assert_int_equal(profile_commit(p, &cell, 1, &health), 0);
@@ -191,6 +194,8 @@ static void groups_are_as_they_were(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_true(session_names_proc(session_all_names(s), 0, i, &proc));
 		assert_string_equal(proc.group, groups[i]);
+		assert_int_equal(proc.mute, mutes[i]);
+		assert_string_equal(proc.why, mutes[i] ? "Ruby 3.1: shy" : "");
 		assert_int_equal(session_read(s, i, &slice), 0);
 		assert_int_equal(slice.ncells, 1);
 		assert_int_equal(slice.cells[0].tid, cell.tid);
