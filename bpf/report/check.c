@@ -26,6 +26,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/report/languages.h"
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/sizes.h"
 #include "bpf/sampler/pidns.h"
@@ -603,6 +604,8 @@ int check_print(FILE *to)
 		    (requirements[i].ask == ask_memory && print_parts(to)))
 			err = -EIO;
 	}
+	if (!err)
+		err = languages_print(to, f.sampler) == -EIO ? -EIO : 0;
 	sampler_free(f.sampler);
 	return !err && fflush(to) == 0 ? missing : -EIO;
 }

@@ -11,7 +11,7 @@
  * Prints a line for each requirement: `ok  NAME  detail`, `no  NAME  what is missing; remedy`, or
  * `--  NAME  detail` where stacktop runs without it. Names have no spaces. Returns 0 if stacktop
  * can run, 1 if not (there is a `no`), -EIO if writing failed. Loads small BPF programs and opens
- * perf events, and leaves none behind.
+ * perf events, and leaves none behind. Behind them come the runtimes of languages (languages.h).
  */
 int check_print(FILE *to);
 
