@@ -92,7 +92,7 @@ __attribute__((noinline)) int ruby_scope(__u64 class)
 	l = &r->process.ruby;
 	flags = runtime_word(class);
 	r->method.text_layout[0] = '#';
-	if (RUBY_TYPE(flags) == RUBY_CLASS && flags & RUBY_SINGLETON) {
+	if (RUBY_TYPE(flags) == RUBY_CLASS && flags & l->class_singleton) {
 		r->method.text_layout[0] = '.';
 		if (l->class_attached)
 			class = runtime_word(class + l->class_attached);

@@ -145,7 +145,7 @@ static int check_classes(struct ruby_checker *c)
 	char text[TEXT_MAX];
 
 	if (RUBY_TYPE(word(c, object)) != RUBY_CLASS || RUBY_TYPE(word(c, single)) != RUBY_CLASS ||
-	    !(word(c, single) & RUBY_SINGLETON))
+	    !(word(c, single) & c->l->class_singleton))
 		return refuse(c, "Object is no class");
 	if (c->l->class_table) {
 		name = class_variable(c, object, "Object");
@@ -489,6 +489,7 @@ static bool is_consistent(const struct ruby_layout *l)
 	       (l->frame_size == 56 || l->frame_size == 64) && l->line_shift <= 1 &&
 	       l->ec_size == l->ec_thread + 8 && l->ec_size <= OBJECT_MAX && l->tag_buf == 16 &&
 	       l->method_owner == 32 &&
+	       (l->class_singleton == RUBY_USER_0 || l->class_singleton == RUBY_USER_0 << 1) &&
 	       (!l->ractor_owner ||
 		l->ractor_owner == l->ractor_threads + (l->thread_native ? 72 : 32));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Offsets of CRuby on 64-bit x86 by version, final releases. 3.1: compiled against Debian's
- * rb_mjit_min_header; 3.3: against the sources and Debian's config.h.
+ * rb_mjit_min_header; 3.3 and 3.4: against the sources and Debian's config.h.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -85,12 +85,20 @@ static const struct ruby_layout layouts[] = {
 	},
 };
 
+/* The version whose row holds for this one, but for the mark of singleton classes. */
+static uint32_t row_of(uint32_t version)
+{
+	return version >> 8 == 0x0304 ? 0x030300 : version & 0xffff00;
+}
+
 int ruby_layout_of(uint32_t version, struct ruby_layout *out)
 {
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
-		if (layouts[i].version == (version & 0xffff00)) {
+		if (layouts[i].version == row_of(version)) {
 			*out = layouts[i];
 			out->version = version;
+			out->class_singleton =
+				version >> 8 < 0x0304 ? RUBY_USER_0 : RUBY_USER_0 << 1;
 			ruby_layout_jump(out, RUBY_JUMP_BUILTIN);
 			return 0;
 		}

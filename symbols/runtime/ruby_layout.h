@@ -71,7 +71,8 @@ struct ruby_layout {
 	__u32 method_owner; /* of a method entry */
 	__u32 class_table;  /* of a class: pointer to the rb_classext_t; 0: that has a classpath */
 	__u32 class_path;   /* iv_tbl of the rb_classext_t, or classpath of the class */
-	__u32 class_attached; /* attached_object of a singleton class; 0: is in the iv_tbl */
+	__u32 class_singleton; /* flag of singleton classes */
+	__u32 class_attached;  /* attached_object of a singleton class; 0: is in the iv_tbl */
 };
 
 /* Flags of objects, of frames, and of environments: the same in all versions. */
@@ -86,7 +87,6 @@ struct ruby_layout {
 #define RUBY_METHOD_ENTRY      0x601au
 #define RUBY_ISEQ	       0x701au
 #define RUBY_USER_0	       0x1000u
-#define RUBY_SINGLETON	       RUBY_USER_0
 #define RUBY_NOT_EMBEDDED      (2 * RUBY_USER_0) /* a string */
 #define RUBY_EMBEDDED	       (2 * RUBY_USER_0) /* an array */
 #define RUBY_FRAME_FINISH      0x20u

@@ -226,6 +226,11 @@ static void other_versions_are_not_known(void **state)
 	assert_int_equal(ruby_layout_of(0, &layout), -ENOTSUP);
 	assert_int_equal(ruby_layout_of(0x030105, &layout), 0);
 	assert_int_equal(layout.version, 0x030105);
+	assert_int_equal(layout.class_singleton, 0x1000);
+	assert_int_equal(ruby_layout_of(0x03040b, &layout), 0);
+	assert_int_equal(layout.version, 0x03040b);
+	assert_int_equal(layout.class_singleton, 0x2000);
+	assert_int_equal(ruby_layout_of(0x030105, &layout), 0);
 	ruby_layout_jump(&layout, RUBY_JUMP_MANGLED);
 	assert_int_equal(layout.tag_prev, 216);
 }
