@@ -190,8 +190,9 @@ def node(tap, folder):
 
 
 def ruby(tap, folder):
-    if not shutil.which("ruby") or subprocess.run(["ruby", "--yjit", "-e", "1"], check=False,
-                                                  capture_output=True).returncode:
+    # A Ruby that was built without it only warns.
+    probe = ["ruby", "--yjit", "-e", "exit RubyVM::YJIT.enabled?"]
+    if not shutil.which("ruby") or subprocess.run(probe, check=False, capture_output=True).returncode:
         tap.skip("ruby", "no YJIT")
         return
     with open(f"{folder}/y.rb", "w", encoding="ascii") as file:
