@@ -146,6 +146,8 @@ UNWIND = [
     # What mcall and morestack call has no caller.
     Fault("go-leave", "unwind/arch/x86_64/gocode.c",
           "add(c, there, GO_OUTERMOST, 0, 0);", "add(c, there, GO_WRONG, 0, 0);"),
+    # A thread of the runtime begins in clone.
+    Fault("go-clone", "unwind/go_cfi.c", "{\"runtime.clone\", GO_CLONE},", ""),
     Fault("go-saved", "unwind/arch/x86_64/gocode.c",
           "if (cfa == 16 && code[0] == 0x55)", "if (cfa == 24 && code[0] == 0x55)"),
     # A walk through systemstack up to Go 1.20 lacks a frame.

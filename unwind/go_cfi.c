@@ -8,9 +8,11 @@
  * rules and the names, see unwind/go_pcsp.h.
  *
  * The outermost functions of threads and goroutines have rules like any other: the linker of
- * Go 1.19 does not mark them, and the words above them are zero on a new stack only. mcall and
- * morestack are outermost for what they call on the system stack, for Go's unwinder, too: the
- * goroutine that they leave is not waiting for it, and its stack may be gone.
+ * Go 1.19 does not mark them, and the words above them are zero on a new stack only. A thread of
+ * the runtime begins within clone, at the very end of its stack, so that what the CFI takes for a
+ * return address is the first word of other memory. mcall and morestack are outermost for what they
+ * call on the system stack, for Go's unwinder, too: the goroutine that they leave is not waiting
+ * for it, and its stack may be gone.
  */
 #include "unwind/go_cfi.h"
 
@@ -34,11 +36,14 @@ static const struct {
 	{"runtime.asmcgocall_no_g", GO_ALIGN},
 	{"runtime.cgocallback", GO_CHANGE},
 	{"gogo", GO_RESUME},
+	{"runtime.clone", GO_CLONE},
 	{"runtime.rt0_go", GO_BOTTOM},
 	{"runtime.goexit", GO_BOTTOM},
 	{"runtime.nanotime1", GO_CHANGE},
 	{"runtime.walltime", GO_CHANGE},
+	{"runtime.walltime1", GO_CHANGE}, /* up to Go 1.16 */
 	{"time.now", GO_CHANGE},
+	{"runtime.vgetrandom1", GO_CHANGE},
 };
 
 bool go_cie(const struct cfi_cie *cie)

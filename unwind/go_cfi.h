@@ -21,6 +21,7 @@ enum go_kind {
 	GO_TRAMPOLINE,	/* signal handlers return to it */
 	GO_BOTTOM,	/* has no caller: the stack above it may hold stale data */
 	GO_LEAVE,	/* leaves the stack of its caller for good */
+	GO_CLONE,	/* returns twice: in a new thread, which has no caller */
 	GO_RESUME,	/* jumps to another goroutine */
 	GO_CHANGE,	/* changes stacks, and has a frame pointer meanwhile */
 	GO_SYSTEMSTACK, /* has one in later releases only, as those below */
@@ -44,10 +45,10 @@ enum go_rule {
 	GO_CFI,	      /* what the CFI says */
 	GO_WRONG,     /* not known, and the CFI is wrong */
 	GO_OUTERMOST, /* there is no caller */
-	GO_FRAME,     /* the frame pointer leads to the saved one, with the return address above */
+	GO_FRAME,     /* CFA is by the frame pointer; see go_fp_slot */
 	GO_NO_FRAME,  /* the frame pointer is the caller's */
 	GO_NEXT,      /* it is, and nothing else leads to the caller, which is left out */
-	GO_CLONED,    /* not of Go: rule_cloned (unwind/rule.h) */
+	GO_CLONED,    /* rule_cloned (unwind/rule.h) */
 };
 
 struct go_row {

@@ -205,7 +205,8 @@ static int builder_instead(struct builder *b, const struct go_row *row, uint32_t
 		.fp = {.how = REG_SAME},
 		.ra = {.how = REG_AT_CFA, .off = ARCH_RA_AT},
 	};
-	const int64_t record = -row->cfa.add;
+	/* For GO_FRAME; on arm64, where it depends on SP, the frame pointer is SP - 8. */
+	const int64_t record = go_fp_slot(row->cfa.add - 8);
 
 	*rule = 0;
 	if (row->rule == GO_CFI)

@@ -199,6 +199,47 @@ q_new:	mov 8(%rbx), %rbx
 	.cfi_endproc
 q_end:	.skip 16, 0xcc
 
+	# The child continues with a stack of its own; a wrapper has the name, too.
+	function runtime.clone.abi0
+	syscall
+r_both:	cmp $0, %rax
+	je r_child
+	mov %eax, 0x30(%rsp)
+	ret
+r_child: mov %rsi, %rsp
+	call *%r12
+	syscall
+	.cfi_endproc
+r_end:	.skip 16, 0xcc
+	function runtime.clone
+	sub $24, %rsp
+s_low:	.cfi_def_cfa_offset 32
+	call runtime.clone.abi0
+	add $24, %rsp
+s_back:	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+s_end:	.skip 16, 0xcc
+
+	# Up to Go 1.16 the frame pointer is the stack pointer that is to come back.
+	function runtime.walltime1
+	sub $24, %rsp
+t_low:	.cfi_def_cfa_offset 32
+	mov %rbp, 16(%rsp)
+	lea 16(%rsp), %rbp
+t_set:	mov %rsp, %rbp
+t_kept:	mov 0x38(%rdx), %rsp
+	call *%rax
+	mov %rbp, %rsp
+	mov 16(%rsp), %rbp
+t_back:	add $24, %rsp
+t_ret:	.cfi_def_cfa_offset 8
+	ret
+t_more:	.cfi_def_cfa_offset 32
+	jmp t_kept
+	.cfi_endproc
+t_end:	.skip 16, 0xcc
+
 	# The CFI of Go's linker, see below.
 	.macro bare name
 	.type "\\name", @function
@@ -308,6 +349,14 @@ EXPECTED = {
     "a wrapper": [("runtime.asmcgocall", stack(8)), ("k_low", stack(32)), ("k_ret", stack(8)),
                   ("k_end", END)],
     "a stack left for good": [("runtime.mcall", stack(8)), ("l_new", OUTERMOST), ("l_end", END)],
+    "the clock up to Go 1.16": [
+        ("runtime.walltime1", stack(8)), ("t_low", stack(32)), ("t_set", FRAME),
+        ("t_kept", ("rbp+32", "c-16", "c-8")), ("t_back", stack(32)), ("t_ret", stack(8)),
+        ("t_more", ("rbp+32", "c-16", "c-8")), ("t_end", END)],
+    "a thread's start": [
+        ("runtime.clone.abi0", stack(8)), ("r_both", ("rsp+8", "u", "c-8|u")), ("r_child", OUTERMOST),
+        ("r_end", END)],
+    "its wrapper": [("runtime.clone", stack(8)), ("s_low", stack(32)), ("s_back", stack(8)), ("s_end", END)],
     "another goroutine": [("gogo", stack(8)), ("q_new", UNKNOWN), ("q_end", END)],
     "a frame pointer saved by a move": [
         ("main.old", stack(8)), ("m_low", stack(32)), ("m_kept", saved(32)), ("m_back", stack(8)),

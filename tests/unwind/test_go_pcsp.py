@@ -119,7 +119,7 @@ func main() {
 RUNTIME = "package main\n\nfunc main() {\n\tprintln(1)\n}\n"
 # Their CFI is wrong: unwind/go_cfi.c.
 WRONG = re.compile(r"runtime\.(sigreturn(__sigaction)?|systemstack|mcall|morestack|asmcgocall(_no_g)?|"
-                   r"cgocallback|rt0_go|goexit|nanotime1|walltime)(\.abi0)?|gogo|time\.now(\.abi0)?")
+                   r"cgocallback|clone|vgetrandom1|rt0_go|goexit|nanotime1|walltime1?)(\.abi0)?|gogo|time\.now(\.abi0)?")
 
 
 def uleb(value):

@@ -137,6 +137,25 @@ static int64_t frame(const struct code *c)
 	return 0;
 }
 
+/*
+ * The result of the system call tells the parent from the child, to which a branch leads:
+ *
+ *	svc #0; cmp x0, xzr; b.eq child
+ */
+static void cloned(struct code *c)
+{
+	for (uint32_t i = 0; i + 3 <= c->count; i++) {
+		const uint32_t branch = c->text[i + 2], child = i + 2 + (branch >> 5 & 0x7ffff);
+
+		if (c->text[i] != 0xd4000001 || c->text[i + 1] != 0xeb1f001f ||
+		    (branch & 0xff00001f) != 0x54000000 || child <= i + 2 || child >= c->count)
+			continue;
+		add(c, i + 1, GO_CLONED, 0);
+		add(c, child, GO_OUTERMOST, 0);
+		return;
+	}
+}
+
 /* To another stack and back, by turns. */
 static void changes(struct code *c)
 {
@@ -166,6 +185,10 @@ void go_code_rows(const struct elf_file *file, const struct go_function *functio
 	(void)cgocall;
 	out->count = 0;
 	if (read_code(file, function->start, end, &c)) {
+		if (function->kind == GO_CLONE) {
+			cloned(&c);
+			return;
+		}
 		there = behind_switch(&c, 0);
 		/* A wrapper for another calling convention, or C code, may have the name, too. */
 		if (!there)

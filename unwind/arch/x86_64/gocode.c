@@ -29,6 +29,7 @@ struct code {
 };
 
 static const uint16_t set_by_lea[] = {0x48, 0x8d, 0x6c, 0x24, ANY, END};
+static const uint16_t sp_to_fp[] = {0x48, 0x89, 0xe5, END}; /* mov %rsp,%rbp */
 static const uint16_t set_by_push[] = {0x55, 0x48, 0x89, 0xe5, END};
 /* mov n(%rsp),%rbp; add $n,%rsp; ret */
 static const uint16_t mov_back[] = {0x48, 0x8b, 0x6c, 0x24, ANY, 0x48, 0x83, 0xc4, ANY, 0xc3, END};
@@ -37,8 +38,10 @@ static const uint16_t pop_ret[] = {0x5d, 0xc3, END};
 static const uint16_t pop_jmp[] = {0x5d, 0xff, 0xe7, END};	       /* pop %rbp; jmp *%rdi */
 static const uint16_t align[] = {0x48, 0x83, 0xe4, 0xf0, END};	       /* and $~15,%rsp */
 static const uint16_t save_rdx[] = {0x48, 0x89, 0x54, 0x24, ANY, END}; /* mov %rdx,n(%rsp) */
-/* mov 0x38(%rdx),%rbx; mov %rbx,%rsp */
-static const uint16_t switch_rbx[] = {0x48, 0x8b, 0x5a, 0x38, 0x48, 0x89, 0xdc, END};
+static const uint16_t system_stack[] = {0x48, 0x8b, 0x5a, 0x38, END};  /* mov 0x38(%rdx),%rbx */
+
+/* syscall; cmp $0,%rax */
+static const uint16_t system_call[] = {0x0f, 0x05, 0x48, 0x83, 0xf8, 0x00, END};
 
 /*
  * Offset right behind the code's first occurrence in the text from there on; 0: none. Codes end
@@ -191,16 +194,22 @@ static bool pushed_frame(struct code *c, size_t set)
 	}
 }
 
+/* Up to Go 1.16 the clock's functions keep the stack pointer itself in the register. */
 static bool moved_frame(struct code *c, size_t set)
 {
+	int64_t cfa = 16;
 	size_t at = set, ret;
 
-	add(c, set, GO_FRAME, ARCH_FP, 16);
+	add(c, set, GO_FRAME, ARCH_FP, cfa);
+	if (set + 3 <= c->size && behind(c, set, set + 3, sp_to_fp)) {
+		cfa += (int8_t)c->text[set - 1];
+		add(c, set + 3, GO_FRAME, ARCH_FP, cfa);
+	}
 	while ((ret = behind(c, at, c->size, mov_back))) {
 		add(c, ret - 5, GO_NO_FRAME, ARCH_SP, 8 + (int8_t)c->text[ret - 2]);
 		add(c, ret - 1, GO_NO_FRAME, ARCH_SP, 8);
 		if (ret < c->size)
-			add(c, ret, GO_FRAME, ARCH_FP, 16);
+			add(c, ret, GO_FRAME, ARCH_FP, cfa);
 		at = ret;
 	}
 	return at != set;
@@ -220,7 +229,8 @@ static bool frame(struct code *c)
 /* Up to Go 1.20. */
 static bool systemstack(struct code *c)
 {
-	size_t there = behind(c, 0, c->size, switch_rbx);
+	size_t load = behind(c, 0, c->size, system_stack);
+	size_t there = load ? behind_switch(c, load) : 0;
 	size_t back = there ? behind_switch(c, there) : 0;
 
 	if (!back)
@@ -274,6 +284,20 @@ static bool leave(struct code *c)
 	return there;
 }
 
+/* Right behind the system call the result tells the parent from the child, which only then moves.
+ */
+static bool cloned(struct code *c)
+{
+	size_t call = behind(c, 0, c->size, system_call);
+	size_t child = call ? behind_switch(c, call) : 0;
+
+	if (!child)
+		return false;
+	add(c, call - 4, GO_CLONED, 0, 0);
+	add(c, child - 3, GO_OUTERMOST, 0, 0);
+	return true;
+}
+
 /* Where it jumps to is in a register that nothing but a leaf has, and its stack has no such frame.
  */
 static bool resume(struct code *c)
@@ -291,6 +315,8 @@ static bool changes(struct code *c, const struct elf_file *file, enum go_kind ki
 	switch (kind) {
 	case GO_LEAVE:
 		return leave(c);
+	case GO_CLONE:
+		return cloned(c);
 	case GO_RESUME:
 		return resume(c);
 	case GO_SYSTEMSTACK:
