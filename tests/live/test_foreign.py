@@ -33,6 +33,7 @@ PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "foreign")
 
 LIBC = r"libc\.so\.6\+0x[0-9a-f]+"
+CLONE = rf"((__)?clone3?|{LIBC})"    # glibc names one function twice
 STATIC = "_start;__libc_start_main(_impl)?;__libc_start_call_main"
 # The inner function is not in .dynsym.
 GLIBC = rf"_start;(__libc_start_main(_impl)?|{LIBC});(__libc_start_call_main|{LIBC})"
@@ -64,7 +65,7 @@ GO = r"runtime\.goexit(\.abi0)?;(main\.main\.[^;]+;)?main\.worker"
 GO_CHAIN = GO + r";main\.one;main\.two;main\.three;main\."
 GO_PANIC = GO + (r";main\.faulty;runtime\.sigpanic;(runtime\.panicmem[^;]*;)?runtime\.gopanic;"
                  r"(runtime\.[^;]+;)*main\.faulty\.func1;main\.framed")
-GO_SIGNAL = GO + (r";main\.signals(;[\w/]*syscall\.[^;]+)*"
+GO_SIGNAL = GO + (r";main\.signals(;[\w/]*\bsyscall(/linux)?\.[^;]+)*"
                   r"(;runtime\.sigreturn[^;]*(;runtime\.sigtramp[^;]*(;runtime\.[^;]+)*)?)?")
 # The garbage collector's threads start at their own goexit. Code on the runtime's stack begins at a
 # thread's start, where the goroutine was left for good, or in the goroutine that called systemstack.
@@ -87,10 +88,10 @@ GO_START = r"\[[^;]+\];runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 GO_YIELD = GO_START + r"|(\[[^;]+\];)?runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 # The kernel is about to put a signal's frame on the stack, or to remove it: the stack pointer belongs
 # to the one side, the pc to the other.
-GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*syscall\.Syscall6)"
+GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*\bsyscall(/linux)?\.Syscall6)"
               r"|" +
-              GO + r";main\.signals(;[\w/]*syscall\.[^;]+)*;runtime\.sigreturn[^;]*"
-              r";[\w/]*syscall\.Syscall6")
+              GO + r";main\.signals(;[\w/]*\bsyscall(/linux)?\.[^;]+)*;runtime\.sigreturn[^;]*"
+              r";[\w/]*\bsyscall(/linux)?\.Syscall6")
 CGO_CALL = (GO + r";main\.one;main\.two;main\._Cfunc_{0}(\.abi0)?;runtime\.cgocall;"
             r"runtime\.asmcgocall(\.abi0)?;_cgo_\w+_Cfunc_{0};{0};")
 CGO_BACK = CGO_CALL.format("c_through") + (
@@ -99,15 +100,15 @@ CGO_BACK = CGO_CALL.format("c_through") + (
 CGO_COLLECT = (GO_GUESS + f"({GO}" + r";main\.collect|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*" + VDSO + "|" +
                GO_HIDDEN + "|" + GO_RESUME)
 # The runtime's own threads: C code without CFI starts them.
-CGO_THREAD = (r"(\[[^;]+\]|(clone3?|{0});start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
-              r"(;runtime\.[^;]+)*").format(LIBC) + VDSO
+CGO_THREAD = (r"(\[[^;]+\]|{0};start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
+              r"(;runtime\.[^;]+)*").format(CLONE) + VDSO
 # Haskell has one frame on the C stack: that of the function at work, or that called C. In a library its
 # scheduler's inner function is not in .dynsym.
-HASKELL = (rf"{GLIBC};main;hs_main;scheduleWaitThread(;schedule|;libHSrts[^;]+)?;"
-           r"(Main\.[\w$]+|haskell[\w.]*\+0x[0-9a-f]+)")
+SCHEDULER = rf"{GLIBC};main;hs_main;scheduleWaitThread(;schedule|;libHSrts[^;]+)?;"
+HASKELL = SCHEDULER + r"(Main\.[\w$]+|haskell[\w.]*\+0x[0-9a-f]+)"
 # The runtime's timer has a thread of its own, and interrupts.
-HASKELL_TIMER = (rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+|" +
-                 HASKELL + rf"(;h_one;h_two)?;{RESTORER}(;(?!\[)[^;]+)*")
+HASKELL_TIMER = (rf"{CLONE};(start_thread|{LIBC})(;(?!\[)[^;]+)+|" +
+                 SCHEDULER + rf"([^;[]+;)+{RESTORER}(;(?!\[)[^;]+)*")
 NO_PREEMPTION = {"GODEBUG": "asyncpreemptoff=1"}
 
 
@@ -206,7 +207,25 @@ def node_case():
     # Until a thread of V8 has optimized the loop, it calls V8, for arithmetic and to be optimized.
     return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
                 rf"(;(\[jit\]|(?!Builtins_|\[)[^;:]+)){{{frames}}}(;Builtins_\w+(;(?!\[)[^;]+)*)?", command=[*options, script],
-                others=rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
+                others=rf"{CLONE};(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
+
+
+def haskell_chain(path, argument):
+    """The CFI of `ghc -g` leads to functions on Haskell's stack: those that elfutils finds, too."""
+    with subprocess.Popen([path, argument]) as process:
+        try:
+            watch.until_busy([process.pid], BUSY)
+            text = subprocess.run(["eu-stack", "-1", "-p", str(process.pid)], capture_output=True, text=True,
+                                  check=False).stdout
+        finally:
+            process.kill()
+    frames = []
+    for name in re.findall(r"^#\d+ +0x\w+ *(\S*)", text, re.M):
+        for code, plain in (("zd", "$"), ("zi", "."), ("zu", "_")):
+            name = name.replace(code, plain)
+        haskell = re.fullmatch(r"(?:base_)?([A-Z][\w.$]*?)_([\w$]+)_info", name)
+        frames.insert(0, re.escape(".".join(haskell.groups()) if haskell else name) or r"[^;[]+")
+    return SCHEDULER + ";".join(frames)
 
 
 def luajit_case():
@@ -282,12 +301,15 @@ def cases():
         yield Case(name, GO_RUNTIME, "runtime", rename=rename, excused=GO_START)
     yield Case("go", GO_SIGNAL, "signal", env=NO_PREEMPTION, excused=f"{GO_YIELD}|{GO_HALFWAY}",
                others=GO_THREAD)
-    yield Case("cgo", CGO_CALL.format("c_work") + "c_spin", "there", others=f"{CGO_THREAD}|{GO_YIELD}")
+    yield Case("cgo", CGO_CALL.format("c_work") + r"c_spin(\.isra\.0)?", "there", others=f"{CGO_THREAD}|{GO_YIELD}")
     yield Case("cgo", CGO_BACK, "back", env=NO_PREEMPTION, others=f"{CGO_THREAD}|{GO_YIELD}")
     yield Case("cgo", CGO_COLLECT, "collect", others=CGO_THREAD)
-    for name in ("haskell", "haskell.g", "haskell.dynamic"):
+    for name in ("haskell", "haskell.dynamic"):
         yield Case(name, HASKELL, "leaf", others=HASKELL_TIMER)
         yield Case(name, HASKELL + ";h_one;h_two", "call", others=HASKELL_TIMER)
+    for argument in ("leaf", "call"):
+        chain = haskell_chain(path("haskell.g"), argument) if built("haskell.g") else ""
+        yield Case("haskell.g", chain, argument, others=HASKELL_TIMER)
 
 
 class Running:
