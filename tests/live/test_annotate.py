@@ -151,6 +151,11 @@ def annotate(folder, pid, name):
     return rows, screen
 
 
+def mnemonic(text):
+    """objdump's, without the prefixes that it names: capstone has none for a long `nop`."""
+    return next(word for word in text.split() if word not in ("data16", "cs"))
+
+
 def objdump(program, name):
     """({address: text}, {address: source line}) of a function."""
     out = subprocess.run(["objdump", "-dl", "--no-show-raw-insn", "-M", "intel",
@@ -205,7 +210,7 @@ def hot(tap, folder, program, busy):
         tap.skip("shares are those of perf", "perf is missing")
     tap.ok(set(rows) == set(insns), "all instructions of objdump are shown, and no others",
            str({hex(a) for a in set(rows) ^ set(insns)} or ""))
-    wrong = [hex(a) for a in set(rows) & set(insns) if f" {insns[a].split()[0]}" not in rows[a][2]]
+    wrong = [hex(a) for a in set(rows) & set(insns) if f" {mnemonic(insns[a])}" not in rows[a][2]]
     tap.ok(not wrong, "with objdump's mnemonics", " ".join(wrong))
     total = sum(row[0] + row[1] for row in rows.values())
     tap.ok(98 < total < 102, "the shares add up to 100 %", f"{total:.1f}")
@@ -242,7 +247,7 @@ def made(tap, what, program, path, rows, screen):
     os.unlink(path)
     hot_rows = {addr: row for addr, row in rows.items() if row[0] or row[1]}
     wrong = [hex(addr) for addr, row in rows.items() if min(insns) <= addr - base <= max(insns) and
-             (addr - base not in insns or f" {insns[addr - base].split()[0]}" not in row[2])]
+             (addr - base not in insns or f" {mnemonic(insns[addr - base])}" not in row[2])]
     outside = [hex(addr) for addr in hot_rows if addr - base not in insns]
     total = sum(row[0] + row[1] for row in hot_rows.values())
     tap.ok(len(rows) >= len(insns) and not wrong and not outside and 98 < total < 102,

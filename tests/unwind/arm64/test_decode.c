@@ -42,6 +42,15 @@ static bool is(const char *mnemonic)
 	return !strcmp(insn->mnemonic, mnemonic);
 }
 
+/*
+ * x30 and x29 keep their value when they are signed or checked: capstone 5 names that, 4 says hint.
+ */
+static bool is_signing(void)
+{
+	return !strncmp(insn->mnemonic, "pac", 3) || !strncmp(insn->mnemonic, "aut", 3) ||
+	       !strncmp(insn->mnemonic, "xpac", 4);
+}
+
 /* Capstone 4 takes what is compared, and what system calls and registers get, for what is written.
  */
 static bool writes(unsigned int reg)
@@ -50,6 +59,7 @@ static bool writes(unsigned int reg)
 	uint8_t nread, nwritten;
 
 	if (strstr(insn->mnemonic, "cm") || is("tst") || is("msr") || is("sys") || is("svc") ||
+	    is_signing() ||
 	    cs_regs_access(handle, insn, read, &nread, written, &nwritten) != CS_ERR_OK)
 		return false;
 	for (uint8_t i = 0; i < nwritten; i++)
