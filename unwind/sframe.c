@@ -350,15 +350,17 @@ static int find_section(const struct elf_file *file, uint64_t left, struct elf_s
 }
 
 /*
- * GNU ld 2.40 describes the stubs of .plt.sec as if they were the head of .plt. These stubs are one
- * jump and need no description; the table knows them by their section.
+ * GNU ld describes the stubs of .plt.sec (from 2.40 on) as if they were the head of .plt, and those
+ * of .plt.got (in 2.44) as if they had pushed something. These stubs are one jump and need no
+ * description; the table knows them by their section.
  */
-static void drop_second_plt(const struct elf_file *file, struct cfi *cfi, uint32_t from)
+static void drop_stubs(const struct elf_file *file, const char *name, struct cfi *cfi,
+		       uint32_t from)
 {
 	struct elf_section plt;
 	uint32_t kept = from;
 
-	if (elf_file_section_header(file, elf_file_section_index(file, ".plt.sec"), &plt) < 0 ||
+	if (elf_file_section_header(file, elf_file_section_index(file, name), &plt) < 0 ||
 	    plt.type == SECTION_NOBITS)
 		return;
 	for (uint32_t i = from; i < cfi->nfdes; i++)
@@ -381,8 +383,10 @@ int sframe_read(const struct elf_file *file, struct sframe *out, struct cfi *cfi
 	out->work = elf_file_work(file);
 	if (!err)
 		err = sframe_add(out, cfi);
-	if (!err)
-		drop_second_plt(file, cfi, nfdes);
+	if (!err) {
+		drop_stubs(file, ".plt.sec", cfi, nfdes);
+		drop_stubs(file, ".plt.got", cfi, nfdes);
+	}
 	if (cfi->nfdes == nfdes)
 		memset(out, 0, sizeof(*out));
 	if (err && err != -ENOMEM && err != -ECANCELED && nfdes) {

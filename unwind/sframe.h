@@ -47,10 +47,10 @@ int sframe_add(const struct sframe *sframe, struct cfi *cfi);
 
 /*
  * Finds the file's section, by name or by type, and does both. A file without one leaves *out
- * zeroed; so does one whose section adds nothing. What it says of .plt.sec is not believed. A
- * section that cannot be used is an error, as above, only if cfi has no FDE, else a malformed FDE;
- * -E2BIG and -ECANCELED are, as cfi_file_read has them.
- * The section lives as long as the file.
+ * zeroed; so does one whose section adds nothing. What it says of .plt.sec and .plt.got is not
+ * believed. A section that cannot be used is an error, as above, only if cfi has no FDE, else a
+ * malformed FDE; -E2BIG and -ECANCELED are, as cfi_file_read has them. The section lives as long as
+ * the file.
  */
 int sframe_read(const struct elf_file *file, struct sframe *out, struct cfi *cfi);
 
