@@ -42,6 +42,10 @@ LOST = r"\[code without CFI or frame pointer\]"
 MUSL = r"_start(;_start_c)?(;__libc_start_main)?;(libc_start_main_stage2|[\w.-]+\+0x[0-9a-f]+)"
 # nasm makes symbols of local labels.
 NASM = r"main;one;two;three\.case;four;spin(\.loop)?"
+# Of its functions for contexts, later releases of Boost have the names of wrappers only. What a
+# coroutine would return to is the outermost frame for gdb and elfutils, too.
+BOOST = r"libboost_context\.so\.[\d.]+\+0x[0-9a-f]+"
+JUMP = rf"(boost::context::detail::)?jump_fcontext(;{BOOST})?|{BOOST}"
 CHAIN = "main;one;two;bsearch;three;four;spin"
 DIRECT = "main;one;two;three;four;spin"
 # glibc's trampoline is in .symtab only; musl's gets the name of the preceding symbol, which has no size.
@@ -81,7 +85,7 @@ GO_RUNTIME = (GO_GUESS + f"({GO}" + r";main\.churn|" + GO_ROOT + r")(;(?!\[|main
 # The runtime asks for the time on the system stack; the way there and back is on this one.
 GO_CLOCK = GO + r";main\.watch(;time\.[^;]+|;runtime\.(time_now|nanotime|walltime)[^;]*)*" + VDSO
 # The runtime's own threads: one reads the clock all the time, however little CPU the worker gets.
-GO_THREAD = r"runtime\.clone(\.abi0)?;runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
+GO_THREAD = r"runtime\.clone(\.abi0)?;runtime\.mstart(\.abi0)?(;(internal/)?runtime[./][^;]+)*" + VDSO
 GO_START = r"\[[^;]+\];runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 # A function's first instructions yield to the scheduler every 10 ms, also where no signal may
 # interrupt the worker: on the runtime's stack, from which no CFI leads back.
@@ -221,9 +225,9 @@ def haskell_chain(path, argument):
             process.kill()
     frames = []
     for name in re.findall(r"^#\d+ +0x\w+ *(\S*)", text, re.M):
-        for code, plain in (("zd", "$"), ("zi", "."), ("zu", "_")):
+        for code, plain in (("zd", "$"), ("zi", "."), ("zm", "-"), ("zu", "_")):
             name = name.replace(code, plain)
-        haskell = re.fullmatch(r"(?:base_)?([A-Z][\w.$]*?)_([\w$]+)_info", name)
+        haskell = re.fullmatch(r"(?:[a-z][\w.-]*?_)?([A-Z][\w.$]*?)_([\w$]+)_info", name)
         frames.insert(0, re.escape(".".join(haskell.groups()) if haskell else name) or r"[^;[]+")
     return SCHEDULER + ";".join(frames)
 
@@ -256,8 +260,7 @@ def cases():
     yield Case("chain.nocfi", f"{GLIBC};{CHAIN}")
     yield Case("chain.nocfi-static", f"{STATIC};{CHAIN}")
     yield Case("chain.nasm", f"{GLIBC};{NASM}")
-    yield Case("fcontext", r"make_fcontext;routine;work;(spin|jump_fcontext)|" +
-               rf"{GLIBC};main(;jump_fcontext)?")
+    yield Case("fcontext", rf"(make_fcontext|{BOOST});routine;work;(spin|{JUMP})|{GLIBC};main(;({JUMP}))?")
     yield Case("chain.musl", f"{MUSL};{CHAIN}")
     yield Case("chain.musl-direct", f"{MUSL};{DIRECT}")
     yield Case("chain.musl-static", f"{MUSL};{DIRECT}")
