@@ -150,10 +150,22 @@ __attribute__((noinline)) __u64 php_generator(__u64 back)
 	struct runtime_state *r = runtime_state();
 	__u64 generator;
 
-	if (!r || !r->process.php.generator_fake)
+	if (!r || r->process.php.version < PHP_GENERATORS)
 		return 0;
 	generator = runtime_word(back + PHP_FRAME_THIS);
-	return generator + r->process.php.generator_fake == back ? generator : 0;
+	return generator + PHP_GENERATOR_FAKE == back ? generator : 0;
+}
+
+/* Does the placeholder stand for frames that are not known? One on the native stack is C's. */
+static __always_inline int php_is_hidden(const struct cpu_state *st, const struct runtime_state *r,
+					 __u64 back)
+{
+	__u64 function = 1;
+
+	return !php_is_on_stack(st, r, back) &&
+	       !bpf_probe_read_user(&function, sizeof(function),
+				    (const void *)(back + PHP_FRAME_FUNCTION)) &&
+	       !function;
 }
 
 __attribute__((noinline)) int php_turn_some(__u32 low, __u32 high)
@@ -200,18 +212,16 @@ static __always_inline void php_end_generators(struct runtime_state *r)
 __attribute__((noinline)) int php_generator_step(void)
 {
 	struct runtime_state *r = runtime_state();
-	const struct php_layout *l;
 	__u64 parent, frame;
 
 	if (!r)
 		return 0;
-	l = &r->process.php;
 	if (r->outer == r->thread) {
 		php_end_generators(r);
 		return 1;
 	}
-	parent = runtime_word(r->outer + l->generator_parent);
-	frame = runtime_word(r->outer + l->generator_frame);
+	parent = runtime_word(r->outer + PHP_GENERATOR_PARENT);
+	frame = runtime_word(r->outer + PHP_GENERATOR_FRAME);
 	if (!parent || r->nframes - r->inner >= PHP_DELEGATIONS ||
 	    php_take_function(runtime_word(frame + PHP_FRAME_FUNCTION)) != PHP_USER ||
 	    !php_add(runtime_word(frame + PHP_FRAME_OPLINE))) {
@@ -254,15 +264,15 @@ __attribute__((noinline)) int php_end_fiber(void)
 {
 	struct cpu_state *st = this_state();
 	struct runtime_state *r = runtime_state();
-	const struct php_layout *l;
+	__u32 version;
 	__u64 stack;
 
 	if (!st || !r)
 		return 0;
-	l = &r->process.php;
-	if (!l->fiber_stack || !walk_is_complete(st->reason))
+	version = r->process.php.version;
+	if (version < PHP_GENERATORS || !walk_is_complete(st->reason))
 		return 0;
-	stack = runtime_word(r->thread - l->fiber_result + l->fiber_stack);
+	stack = runtime_word(r->thread - PHP_FIBER_RESULT(version) + PHP_FIBER_STACK);
 	if (st->walk.sps[0] - runtime_word(stack) >= runtime_word(stack + 8))
 		return 0;
 	r->native = r->proven;
@@ -316,8 +326,13 @@ __attribute__((noinline)) int php_step(void)
 		return 1;
 	result = window_word(r, addr + PHP_FRAME_RETURN);
 	variable = php_variable(st, r, result, back, info);
-	if (info & PHP_CALL_GENERATOR)
+	if (info & PHP_CALL_GENERATOR) {
 		r->outer = php_generator(back);
+		if (!r->outer && php_is_hidden(st, r, back)) {
+			r->torn++;
+			return 0;
+		}
+	}
 	r->above = variable;
 	r->thread = result;
 	r->inner = r->nframes;

@@ -216,18 +216,18 @@ static int check_generator(struct php_checker *c, const struct frame *frame)
 {
 	uint64_t generator, own, parent, other;
 
-	if (!(frame->info & PHP_CALL_GENERATOR) || !c->l->generator_frame)
+	if (!(frame->info & PHP_CALL_GENERATOR) || c->l->version < PHP_GENERATORS)
 		return 0;
 	if (read_word(c, frame->addr + PHP_FRAME_RETURN, &generator) || generator & 7 ||
-	    read_word(c, generator + c->l->generator_frame, &own) || own != frame->addr)
+	    read_word(c, generator + PHP_GENERATOR_FRAME, &own) || own != frame->addr)
 		return refuse(c, "a generator's frame is not its own");
-	if (read_word(c, generator + c->l->generator_parent, &parent) || parent)
+	if (read_word(c, generator + PHP_GENERATOR_PARENT, &parent) || parent)
 		return refuse(c, "a generator runs and waits");
 	if (read_word(c, frame->back + PHP_FRAME_FUNCTION, &own) || own)
 		return 0;
 	if (read_word(c, frame->back + PHP_FRAME_THIS, &other) ||
-	    other + c->l->generator_fake != frame->back ||
-	    read_word(c, other + c->l->generator_parent, &parent) || !parent)
+	    other + PHP_GENERATOR_FAKE != frame->back ||
+	    read_word(c, other + PHP_GENERATOR_PARENT, &parent) || !parent)
 		return refuse(c, "a generator that waits is not in its place");
 	return 0;
 }
@@ -291,10 +291,7 @@ static bool is_consistent(const struct php_layout *l)
 	       l->function_end == l->function_file + 12 &&
 	       l->function_size == l->function_file + 16 && l->function_size <= FUNCTION_MAX &&
 	       (l->function_opcodes == l->function_last + 4 ||
-		l->function_opcodes == l->function_last + 8) &&
-	       (!l->generator_frame || (l->generator_parent == l->generator_frame + 96 &&
-					l->generator_fake == l->generator_parent + 32)) &&
-	       (!l->fiber_stack || l->fiber_result == l->fiber_stack + 208);
+		l->function_opcodes == l->function_last + 8);
 }
 
 int php_check(const struct php_layout *layout, uint64_t globals, php_read_fn *read, void *arg,

@@ -4,7 +4,7 @@
 
 /*
  * Where PHP, without threads, keeps what a walk of its frames needs: offsets in bytes. Those of the
- * macros are the same from 8.0 to 8.5. For BPF and the host.
+ * macros are the same from 8.0 to 8.6. For BPF and the host.
  */
 
 #include <linux/types.h>
@@ -42,6 +42,18 @@
 #define PHP_OP_CODE 28
 #define PHP_OP_SIZE 32
 
+/* 8.0 has other generators, whose members are not known, and no fibers. */
+#define PHP_GENERATORS 0x0801
+
+/* zend_generator */
+#define PHP_GENERATOR_FRAME  56
+#define PHP_GENERATOR_PARENT 152 /* the one that it waits for in a yield from */
+#define PHP_GENERATOR_FAKE   184 /* a frame that stands for it and its parents but the outermost */
+
+/* zend_fiber: its native stack, an address and a size; where its function's value goes */
+#define PHP_FIBER_STACK		  96
+#define PHP_FIBER_RESULT(version) ((version) < 0x0803 ? 304 : 312)
+
 struct php_layout {
 	__u32 version; /* 0x0802 is 8.2 */
 
@@ -55,15 +67,6 @@ struct php_layout {
 	__u32 function_start; /* first line */
 	__u32 function_end;   /* last line */
 	__u32 function_size;  /* of what is read: up to here */
-
-	/* zend_generator; all 0: not known */
-	__u32 generator_frame;
-	__u32 generator_parent; /* the one that it waits for in a yield from */
-	__u32 generator_fake;	/* a frame that stands for it and its parents but the outermost */
-
-	/* zend_fiber; both 0: not known */
-	__u32 fiber_stack;  /* its native stack: address, size */
-	__u32 fiber_result; /* where the value goes that its function returns */
 };
 
 #endif

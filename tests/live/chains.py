@@ -5,9 +5,13 @@ be one of them, or the beginning of one; how many have frames of the language at
 
 import collections
 import json
+import os
 import re
 import select
+import shlex
+import shutil
 import subprocess
+import tempfile
 
 import live
 
@@ -15,12 +19,23 @@ SECONDS = 60    # for enough samples
 SUFFIX = re.compile(r"_\[(php|pl|rb)\]$")
 
 
+def interpreter(name):
+    """The command that the environment names (PERL="chroot ROOT perl"), else the one of this machine, if any."""
+    command = shlex.split(os.environ.get(name.upper(), name))
+    return command if shutil.which(command[0]) else None
+
+
+def folder():
+    """One for programs that another root sees under the same name, too."""
+    return tempfile.TemporaryDirectory(dir="/dev/shm")
+
+
 class Chains:
     """runs: native functions that run the language's frames
-    own_stack: a native function at the bottom of stacks that have only the inner part of a chain"""
+    start: a native function without which a stack is one of its own, with only the inner part of a chain"""
 
-    def __init__(self, known, runs, own_stack=None):
-        self.runs, self.own_stack = runs, own_stack
+    def __init__(self, known, runs, start=None):
+        self.runs, self.start = runs, start
         self.possible = set()
         for chain in known:
             names = chain.split(";")
@@ -33,7 +48,7 @@ class Chains:
 
     def of(self, user):
         """The frames of the language, * where a native frame that runs some has none."""
-        chain = ["*"] if self.own_stack and self.own_stack in user else []
+        chain = ["*"] if self.start and self.start not in user else []
         whole = True
         for frame, after in zip(user, user[1:] + [""]):
             if frame in self.names:
@@ -73,11 +88,11 @@ class Chains:
                 self.bad[chain] += count
 
 
-def watch(command, runs, enough, own_stack=None, seconds=SECONDS):
+def watch(command, runs, enough, start=None, seconds=SECONDS):
     """Samples the program until it has so many samples with all frames. (its Chains, messages)"""
     with live.Load(command, stdout=subprocess.PIPE) as process:
         ready, _, _ = select.select([process.stdout], [], [], 30)
-        chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, own_stack)
+        chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, start)
         sampler = subprocess.Popen([live.STACKTOP, "-b", "-F", "4999", "-d", "1", "-n", str(seconds), "-p",
                                     str(process.pid), "--format", "folded", "--frames", "all"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -4,6 +4,7 @@
 """Frames of PHP: a program that changes its chain of calls every few microseconds (programs/chains.php),
 through callbacks, magic methods, generators, fibers, destructors, exceptions, included files and eval().
 No sample has a chain that cannot be, and nearly all have their frames. A program in one line has it.
+PHP="chroot ROOT php" in the environment does this with another PHP.
 
 Covers: bpf/prog/php.bpf.h bpf/prog/runtime.bpf.h bpf/prog/runtime_place.bpf.h symbols/runtime/php_file.c symbols/runtime/php_check.c
 Covers: bpf/tracker/runtimefile.c tui/symbolize/language.c"""
@@ -12,7 +13,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chains  # noqa: E402
@@ -34,19 +34,21 @@ while (true) {
 """
 
 
-def check_chains(tap):
-    seen, messages = chains.watch(["php", "-n", PROGRAM], {"execute_ex"}, ENOUGH, own_stack="make_fcontext")
+def check_chains(tap, php, where):
+    program = shutil.copy(PROGRAM, where)
+    seen, messages = chains.watch([*php, "-n", program], {"execute_ex"}, ENOUGH,
+                                   start="_start")
     tap.note(messages)
     tap.ok(len(seen.possible) > 100, "the program tells its chains", f"{len(seen.possible)}")
     chains.judge(tap, seen, "", ENOUGH, MERGED)
 
 
-def check_lines(tap, folder):
+def check_lines(tap, php, folder):
     """The line of the leaf is in its loop, that of the callers where they call."""
     path = os.path.join(folder, "lines.php")
     with open(path, "w", encoding="ascii") as file:
         file.write(LINES)
-    with live.Load(["php", "-n", path]) as process:
+    with live.Load([*php, "-n", path]) as process:
         out, err, _ = live.stacktop("-b", "-F", "1999", "-d", "2", "-n", "2", "-p", str(process.pid),
                                     "--format", "json")
     tap.note(err)
@@ -62,12 +64,13 @@ def check_lines(tap, folder):
 def main():
     tap = live.Tap()
     live.need(tap)
-    if not shutil.which("php"):
+    php = chains.interpreter("php")
+    if not php:
         tap.skip("php", "not installed")
         tap.done()
-    check_chains(tap)
-    with tempfile.TemporaryDirectory() as folder:
-        check_lines(tap, folder)
+    with chains.folder() as folder:
+        check_chains(tap, php, folder)
+        check_lines(tap, php, folder)
     tap.done()
 
 

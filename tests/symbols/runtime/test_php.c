@@ -111,7 +111,7 @@ static void no_other_version_does(void **state)
 {
 	static const char *const builds[] = {"API420200930,NTS", "API420220829,NTS",
 					     "API420230831,NTS", "API420240924,NTS",
-					     "API420250925,NTS"};
+					     "API420250925,NTS", "API420260924,NTS"};
 	struct php_layout other;
 
 	(void)state;
