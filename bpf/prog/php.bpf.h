@@ -12,6 +12,11 @@
  * calls; else as many runs as there are native frames between two proven ones belong to these.
  *
  * Functions written in C are left out: they are native frames.
+ *
+ * Code that opcache has compiled runs in the native frame of the execute_ex that has jumped to it,
+ * and its native frames are not proven. A stack with such code outside of the innermost frame has
+ * native frames only. The innermost one may be that of a regular expression, and is not counted:
+ * then a run that it has fits nowhere.
  */
 #include <linux/bpf.h>
 
@@ -56,7 +61,7 @@ __attribute__((noinline)) int php_place(__u64 addr)
 		r->pending++;
 	} else {
 		r->native = r->proven;
-		if (runtime_search(addr, 0) || addr == PHP_OUTERMOST) {
+		if ((runtime_search(addr, 0) || addr == PHP_OUTERMOST) && !r->fileless) {
 			at = r->record;
 			if (r->pending && r->words != r->pending + 1)
 				runtime_forget_places();
@@ -374,9 +379,9 @@ static __always_inline void php_walk(struct runtime_state *r)
 		return;
 	r->pending = r->run = r->proven = r->inner = 0;
 	r->outer = 0;
-	runtime_search(0, 1);
+	runtime_search(0, 0);
 	r->native = 0;
-	if (!r->words) {
+	if (!r->words || r->fileless) {
 		s->stateless++;
 		return;
 	}

@@ -11,7 +11,9 @@ Covers: bpf/tracker/runtimefile.c tui/symbolize/language.c"""
 
 import json
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -21,6 +23,8 @@ import live  # noqa: E402
 ENOUGH = 60000 if os.environ.get("SIZE") == "full" else 4000
 MERGED = 0.95
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chains.php")
+COMPILED = shlex.split("-d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing "
+                       "-d opcache.file_update_protection=0")
 LINES = """<?php
 function leaf() { $s = 0;
   for ($i = 0; $i < 1000; $i++) $s += $i;
@@ -41,6 +45,29 @@ def check_chains(tap, php, where):
     tap.note(messages)
     tap.ok(len(seen.possible) > 100, "the program tells its chains", f"{len(seen.possible)}")
     chains.judge(tap, seen, "", ENOUGH, MERGED)
+
+
+def check_compiled(tap, php, where):
+    """Code that opcache has compiled: most stacks with it have native frames only, and none is false."""
+    command = [*php, "-n", *COMPILED]
+    extension = [] if is_compiling(command) else ["-d", "zend_extension=opcache"]
+    if not is_compiling(command + extension):
+        tap.skip("compiled code", "this PHP does not compile")
+        return
+    seen, messages = chains.watch(command + extension + [os.path.join(where, "chains.php")],
+                                  {"execute_ex", "[jit]"}, ENOUGH, start="_start", seconds=10)
+    tap.note(messages)
+    if "has ended" in messages:
+        tap.skip("compiled code", "the program has ended, by a fault of this PHP's compiler")
+        return
+    tap.ok(seen.total > seen.merged, "compiled code: it runs", f"{seen.total - seen.merged} of {seen.total}")
+    tap.ok(not seen.bad, "compiled code: none has a chain that cannot be", f"{sum(seen.bad.values())}")
+
+
+def is_compiling(command):
+    done = subprocess.run([*command, "-r", "echo (int) (opcache_get_status(false)['jit']['on'] ?? 0);"],
+                          check=False, capture_output=True, text=True)
+    return done.stdout.endswith("1")
 
 
 def check_lines(tap, php, folder):
@@ -70,6 +97,7 @@ def main():
         tap.done()
     with chains.folder() as folder:
         check_chains(tap, php, folder)
+        check_compiled(tap, php, folder)
         check_lines(tap, php, folder)
     tap.done()
 

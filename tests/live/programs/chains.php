@@ -44,6 +44,7 @@ function p_nested() {
 	}, [1, 2]);
 }
 function p_variadic(...$a) { return p_leaf(count($a)); }
+function p_pattern($n) { p_note(); return preg_match('/^(a|aa)+$/', str_repeat('a', $n) . 'b'); }
 function p_fiber() {
 	$f = new Fiber(function ($n) { p_plain($n); Fiber::suspend(1); usort($GLOBALS['sorted'], 'p_compare'); });
 	$f->start(20);
@@ -100,6 +101,7 @@ do {
 	p_warn();
 	p_nested();
 	p_variadic(1, 2, 3, 4, 5, 6);
+	p_pattern(16);
 	p_fiber();
 	PBase::fixed(10);
 	PChild::fixed(10);
