@@ -3,7 +3,7 @@
 #define STACKTOP_BPF_PROG_PERL_BPF_H
 
 /*
- * The frames of a Perl with threads (docs/design/runtimes.md). A thread's interpreter leads to a
+ * The frames of Perl (docs/design/runtimes.md). A thread's interpreter leads to a
  * chain of stacks of contexts; those of subs, formats and evals of a text are frames. One native
  * frame of Perl_runops_standard runs several, which make a run. A run ends
  * - at a sub without a place to go on: C has called it;
@@ -50,14 +50,18 @@ static __always_inline int perl_is_ours(const struct cpu_state *st, const struct
 
 static __always_inline __u64 perl_find(const struct cpu_state *st, const struct runtime_state *r)
 {
-	__u32 key = runtime_word(r->process.at);
-	__u64 interp = 0;
+	__u64 interp = r->process.type;
+	__u32 key;
 
-	if (key < PERL_KEYS_MAX)
-		interp = runtime_word(r->pointer + PERL_KEYS + 16 * key + 8);
-	if (perl_is_ours(st, r, interp))
-		return interp;
-	interp = runtime_word(r->process.type);
+	if (!r->process.perl.global) {
+		key = runtime_word(r->process.at);
+		interp = 0;
+		if (key < PERL_KEYS_MAX)
+			interp = runtime_word(r->pointer + PERL_KEYS + 16 * key + 8);
+		if (perl_is_ours(st, r, interp))
+			return interp;
+		interp = runtime_word(r->process.type);
+	}
 	return perl_is_ours(st, r, interp) ? interp : 0;
 }
 
@@ -125,6 +129,19 @@ static __always_inline __u32 perl_line(const struct runtime_state *r)
 	return line;
 }
 
+/* Where the characters of the file of the statement r->above are. */
+static __always_inline __u64 perl_file(const struct runtime_state *r)
+{
+	const struct perl_layout *l = &r->process.perl;
+	__u64 file = runtime_word(r->above + l->cop_file);
+
+	if (l->global) {
+		file = runtime_word(file + PERL_VALUE_BODY);
+		file = runtime_word(file + l->symbol_name) + PERL_TEXT + PERL_FILE_PREFIX;
+	}
+	return file;
+}
+
 /* Adds a frame without a sub: that of a file or text. */
 __attribute__((noinline)) int perl_add_text(__u64 kind)
 {
@@ -135,7 +152,7 @@ __attribute__((noinline)) int perl_add_text(__u64 kind)
 	if (!r)
 		return 0;
 	n = r->nframes;
-	file = runtime_word(r->above + r->process.perl.cop_file);
+	file = perl_file(r);
 	bpf_probe_read_user_str(text, sizeof(text), (const void *)file);
 	mix = text[0] ^ text[1] * 31 ^ kind;
 	if (n >= LANGUAGE_FRAMES_MAX)
@@ -394,6 +411,9 @@ static __always_inline __u32 perl_package(const struct perl_layout *l, __u8 *to,
 
 	if (!body)
 		return 0;
+	if (l->stash_last)
+		body = runtime_word(stash + PERL_VALUE_ARRAY) +
+		       8 * (runtime_word(body + l->stash_last) + 1);
 	name = runtime_word(body + l->stash_name);
 	if ((__u32)runtime_word(body + l->stash_names))
 		name = runtime_word(name);

@@ -18,6 +18,7 @@
 #define TEXT_MAX	 256u
 #define LINE_LIMIT	 (1u << 24)
 #define CONTEXT_LAST	 13 /* of types */
+#define STASH_MAX	 (1u << 24)
 
 struct perl_checker {
 	const struct perl_layout *l;
@@ -99,11 +100,18 @@ static bool is_text(struct perl_checker *c, uint64_t addr)
 
 static bool is_package(struct perl_checker *c, uint64_t stash)
 {
-	uint64_t body, name;
+	uint64_t body, name, last;
 	uint32_t names;
 
-	if (read_word(c, stash + PERL_VALUE_BODY, &body) ||
-	    read_word(c, body + c->l->stash_name, &name) ||
+	if (read_word(c, stash + PERL_VALUE_BODY, &body))
+		return false;
+	if (c->l->stash_last &&
+	    (read_word(c, body + c->l->stash_last, &last) ||
+	     read_word(c, stash + PERL_VALUE_ARRAY, &body) || last >= STASH_MAX))
+		return false;
+	if (c->l->stash_last)
+		body += 8 * (last + 1);
+	if (read_word(c, body + c->l->stash_name, &name) ||
 	    read_int(c, body + c->l->stash_names, &names) || (int32_t)names > 1000 ||
 	    (int32_t)names < -1000)
 		return false;
@@ -120,7 +128,15 @@ static int check_statement(struct perl_checker *c, uint64_t cop)
 	if (!cop || cop & 7 || read_int(c, cop + c->l->cop_line, &line) || line > LINE_LIMIT ||
 	    !line)
 		return refuse(c, "a statement is at an impossible line");
-	if (read_word(c, cop + c->l->cop_file, &file) || !is_file(c, file))
+	if (read_word(c, cop + c->l->cop_file, &file))
+		return refuse(c, "a statement has no file");
+	if (c->l->global) {
+		if (read_word(c, file + PERL_VALUE_BODY, &file) ||
+		    read_word(c, file + c->l->symbol_name, &file) || !is_text(c, file))
+			return refuse(c, "a statement has no symbol of a file");
+		file += PERL_TEXT + PERL_FILE_PREFIX;
+	}
+	if (!is_file(c, file))
 		return refuse(c, "a statement has no file");
 	return 0;
 }
@@ -263,12 +279,11 @@ static int check_catches(struct perl_checker *c, uint64_t interp)
 /* A lone wrong offset shows: these are neighbours. */
 static bool is_consistent(const struct perl_layout *l)
 {
-	return l->context_size <= CONTEXT_SIZE_MAX && l->interp_start == l->interp_catch + 8 &&
-	       l->interp_stack == l->interp_cop + 16 && l->cop_file == l->cop_line + 12 &&
-	       l->context_retop == l->context_cop + 32 &&
-	       l->context_code == l->context_retop + 24 &&
-	       l->context_depth == l->context_code + 8 &&
-	       l->context_eval == l->context_retop + 40 &&
+	return l->context_size <= CONTEXT_SIZE_MAX && l->global <= 1 &&
+	       (l->global || (l->interp_start == l->interp_catch + 8 &&
+			      l->interp_stack == l->interp_cop + 16)) &&
+	       l->cop_file == l->cop_line + 12 && l->context_retop == l->context_cop + 32 &&
+	       l->context_depth == l->context_code + 8 && l->context_eval == l->context_code + 16 &&
 	       l->context_catch == l->context_eval + 8 && l->context_size == l->context_catch + 8 &&
 	       l->code_root == l->code_stash + 16 && l->code_name == l->code_root + 8 &&
 	       l->code_file == l->code_name + 8 && l->code_depth == l->code_flags + 4 &&
@@ -283,7 +298,9 @@ int perl_check(const struct perl_layout *layout, uint64_t first, perl_read_fn *r
 	uint64_t interp = 0, stack = 0, cop = 0;
 	int err = is_consistent(layout) ? 0 : refuse(&c, "its layout contradicts itself");
 
-	if (!err && read_word(&c, first, &interp))
+	if (layout->global)
+		interp = first;
+	else if (!err && read_word(&c, first, &interp))
 		err = refuse(&c, "the state cannot be read");
 	if (!err && !interp)
 		return -ENOENT;

@@ -16,7 +16,7 @@
 typedef int perl_read_fn(void *arg, uint64_t addr, void *to, size_t size);
 
 /*
- * first: address of PL_curinterp. 0: everything agrees. -ENOENT: no sub runs yet, ask again.
+ * first: as in struct perl_file. 0: everything agrees. -ENOENT: no sub runs yet, ask again.
  * -EINVAL: it does not, and why says what, a static string; the process ran meanwhile, so this may
  * be chance once.
  */

@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_RUNTIME_PERL_LAYOUT_H
 
 /*
- * Where a Perl with threads keeps what a walk of its frames needs: offsets in bytes in the
- * structures of one build. For BPF and the host.
+ * Where Perl keeps what a walk of its frames needs: offsets in bytes in the structures of one
+ * build. For BPF and the host.
  */
 
 #include <linux/types.h>
@@ -26,6 +26,7 @@
 /* SV, the head of all values */
 #define PERL_VALUE_BODY	 0
 #define PERL_VALUE_FLAGS 12
+#define PERL_VALUE_ARRAY 16 /* of a package: its table, an address for each index */
 #define PERL_TYPE_MASK	 255
 #define PERL_TYPE_CODE	 13
 
@@ -34,11 +35,16 @@
 /* HEK: a shared text */
 #define PERL_TEXT_LENGTH 4
 #define PERL_TEXT	 8
+#define PERL_FILE_PREFIX 2 /* characters before the file in the name of its symbol */
 
 struct perl_layout {
 	__u32 version; /* 0x052400 is 5.36.0 */
 
-	/* the interpreter */
+	/* A build without threads: the members of the interpreter are variables of their own, and a
+	 * statement has the symbol of its file, not the file. */
+	__u32 global;
+
+	/* the interpreter, or the first of those variables */
 	__u32 interp_cop;   /* the statement that runs */
 	__u32 interp_stack; /* the innermost PERL_SI */
 	__u32 interp_catch; /* the innermost JMPENV, a variable on the native stack */
@@ -68,6 +74,7 @@ struct perl_layout {
 	/* XPVGV: a symbol; XPVHV: a package */
 	__u32 symbol_stash;
 	__u32 symbol_name;
+	__u32 stash_last;  /* the last index of its table, if its names stand behind that, or 0 */
 	__u32 stash_name;  /* a text, or, if there are several, where they stand */
 	__u32 stash_names; /* how many, 0: it is a text */
 };

@@ -4,6 +4,7 @@
 """Frames of Perl: a program that changes its chain of calls every few microseconds (programs/chains.pl),
 through sort blocks, overloaded operators, tied variables, destructors, evals, die(), closures and code in
 regular expressions; and threads. No sample has a chain that cannot be, and most have all of their frames.
+PERL="chroot ROOT perl" in the environment does this with another Perl.
 
 Covers: bpf/prog/perl.bpf.h bpf/prog/runtime.bpf.h symbols/runtime/perl_file.c symbols/runtime/perl_check.c
 Covers: bpf/tracker/runtimefile.c tui/symbolize/language.c"""
@@ -13,7 +14,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chains  # noqa: E402
@@ -23,6 +23,7 @@ ENOUGH = 60000 if os.environ.get("SIZE") == "full" else 4000
 MERGED = 0.93
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "chains.pl")
 RUNS = {"Perl_runops_standard"}
+KNOWN = "exit !($^V =~ /^v5[.](3[02468]|4[024])[.]/)"
 LINES = """
 sub leaf { my $s = 0;
   $s += $_ for 1 .. 1000;
@@ -45,18 +46,18 @@ leaf() while 1;
 """
 
 
-def check(tap, name, program, enough, merged):
-    seen, messages = chains.watch(["perl", program], RUNS, enough)
+def check(tap, perl, name, program, enough, merged):
+    seen, messages = chains.watch([*perl, program], RUNS, enough)
     tap.note(messages)
     chains.judge(tap, seen, f"{name}: ", enough, merged)
 
 
-def check_lines(tap, folder):
+def check_lines(tap, perl, folder):
     """The line of the leaf is in its loop, that of the callers where they call."""
     path = os.path.join(folder, "lines.pl")
     with open(path, "w", encoding="ascii") as file:
         file.write(LINES)
-    with live.Load(["perl", path]) as process:
+    with live.Load([*perl, path]) as process:
         out, err, _ = live.stacktop("-b", "-F", "1999", "-d", "2", "-n", "2", "-p", str(process.pid),
                                     "--format", "json")
     tap.note(err)
@@ -72,20 +73,20 @@ def check_lines(tap, folder):
 def main():
     tap = live.Tap()
     live.need(tap)
-    if not shutil.which("perl") or subprocess.run(
-            ["perl", "-MList::Util", "-e", "exit !($^V =~ /^v5[.]36[.]/)"], check=False).returncode:
+    perl = chains.interpreter("perl")
+    if not perl or subprocess.run([*perl, "-MList::Util", "-e", KNOWN], check=False).returncode:
         tap.skip("perl", "not installed, or of a version that is not known")
         tap.done()
-    check(tap, "chains", PROGRAM, ENOUGH, MERGED)
-    with tempfile.TemporaryDirectory() as folder:
-        check_lines(tap, folder)
-        if subprocess.run(["perl", "-Mthreads", "-e", "1"], check=False, capture_output=True).returncode:
+    with chains.folder() as folder:
+        check(tap, perl, "chains", shutil.copy(PROGRAM, folder), ENOUGH, MERGED)
+        check_lines(tap, perl, folder)
+        if subprocess.run([*perl, "-Mthreads", "-e", "1"], check=False, capture_output=True).returncode:
             tap.skip("threads", "not in this perl")
         else:
             path = os.path.join(folder, "threads.pl")
             with open(path, "w", encoding="ascii") as file:
                 file.write(THREADS)
-            check(tap, "threads", path, ENOUGH / 4, 0.8)
+            check(tap, perl, "threads", path, ENOUGH / 4, 0.8)
     tap.done()
 
 
