@@ -183,6 +183,21 @@ static struct piece without_overlap(const struct piece *a, const struct piece *b
 	return (struct piece){shorter->end, longer->end, longer->rule};
 }
 
+/* Moves the places that nothing has described to the front; their number. */
+static size_t keep_undescribed(const struct code_draft *d, uint64_t *places, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = (places[i] & ~BARE_EXACT) - (places[i] & BARE_EXACT ? 0 : 1);
+		const uint32_t run = first_run(d, at);
+
+		if (run == d->nruns || d->runs[run].start > at)
+			places[kept++] = places[i];
+	}
+	return kept;
+}
+
 /* The pieces without what overlaps and disagrees, as runs. */
 static int draw_up(struct pieces *p, struct code_draft *d)
 {
@@ -222,6 +237,8 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 
 	if (ARCH_DERIVES)
 		err = bytes ? disasm_new(ARCH_MACHINE, &disasm) : -ENOMEM;
+	codedraft_sort(d);
+	n = keep_undescribed(d, places, n);
 	if (!err && n)
 		qsort(places, n, sizeof(places[0]), compare_places);
 	for (size_t i = 0, count; i < n && !err; i += count) {
@@ -235,7 +252,6 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 		err = follow_window(m, &places[i], &count, bytes, &p, disasm, &work);
 	}
 	if (!err || err == -E2BIG) {
-		codedraft_sort(d);
 		drop_described(&p, d);
 		err = draw_up(&p, d);
 	}

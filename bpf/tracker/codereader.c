@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -18,6 +19,8 @@
 #include "symbols/elf/elffile.h"
 
 #define READ_MAX LIMIT_MIB(64) /* bytes for one answer: the code of a large Java program */
+#define PAGE	 4096u
+#define PAGES	 64u /* a quarter of a MiB */
 
 /* --- symbols --------------------------------------------------------------------------------- */
 
@@ -73,18 +76,47 @@ bool codereader_symbols(const struct elf_file *file, struct code_symbols *out)
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-int codereader_memory(struct code_memory *m, uint64_t addr, void *to, size_t size)
+/* Descriptions are many small pieces, near each other: a system call for each takes most time. */
+struct code_pages {
+	uint64_t addrs[PAGES]; /* 0: none */
+	uint8_t bytes[PAGES][PAGE];
+};
+
+static int read_memory(pid_t pid, uint64_t addr, void *to, size_t size)
 {
 	struct iovec here = {to, size}, there = {(void *)(uintptr_t)addr, size};
-	ssize_t n;
+	const ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
 
-	if (size > m->left)
-		return -E2BIG;
-	m->left -= size;
-	n = process_vm_readv(m->pid, &here, 1, &there, 1, 0);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EFAULT;
+}
+
+/* Within one page, which is there as a whole or not at all. */
+static int read_page(struct code_memory *m, uint64_t addr, void *to, size_t size)
+{
+	const uint64_t page = addr & ~(uint64_t)(PAGE - 1);
+	const size_t i = addr / PAGE % PAGES;
+
+	if (m->pages->addrs[i] != page) {
+		const int err = read_memory(m->pid, page, m->pages->bytes[i], PAGE);
+
+		m->pages->addrs[i] = err ? 0 : page;
+		if (err)
+			return err;
+	}
+	memcpy(to, m->pages->bytes[i] + (addr - page), size);
+	return 0;
+}
+
+int codereader_memory(struct code_memory *m, uint64_t addr, void *to, size_t size)
+{
+	if (size > m->left)
+		return -E2BIG;
+	m->left -= size;
+	if (m->pages && addr >= PAGE && addr % PAGE + size <= PAGE && size < PAGE)
+		return read_page(m, addr, to, size);
+	return read_memory(m->pid, addr, to, size);
 }
 
 size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t room)
@@ -121,7 +153,7 @@ static int read_all(struct code_memory *m, const struct code_places *places, uin
 		return err;
 	if (!*mark && !places->nbare)
 		return -ENOENT;
-	if (*mark == places->mark && !places->nbare)
+	if (*mark == places->mark && !places->again)
 		return -EALREADY;
 	for (size_t i = 0; i < CODE_DESCRIPTORS_MAX && places->descriptors[i] && !err; i++)
 		err = gdbjit_read(m, places->descriptors[i], d);
@@ -138,6 +170,10 @@ int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare,
 	struct code_draft d;
 	int err = codedraft_init(&d), fd = -1;
 
+	m.pages = calloc(1, sizeof(*m.pages));
+	if (!err && !m.pages)
+		err = -ENOMEM;
+
 	if (!err)
 		err = read_all(&m, places, bare, &d, mark);
 	if (!err) {
@@ -146,6 +182,7 @@ int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare,
 		err = fd < 0 ? -errno : codedraft_write(&d, fd);
 	}
 	codedraft_free(&d);
+	free(m.pages);
 	if (err && fd >= 0)
 		close(fd);
 	return err ? err : fd;

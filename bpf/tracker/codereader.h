@@ -31,7 +31,7 @@ struct code_places {
 	uint64_t vm_structs, vm_types;
 	uint64_t mark;	/* of what was read last; 0: nothing yet */
 	uint32_t nbare; /* places without a description, see below */
-	uint32_t pad;
+	uint32_t again; /* read all, though the mark is the known one */
 };
 
 #define CODE_BARE_MAX 480u
@@ -39,7 +39,8 @@ struct code_places {
 /* The memory of a process. */
 struct code_memory {
 	pid_t pid;
-	uint64_t left; /* bytes that may be read */
+	uint64_t left;		  /* bytes that may be read */
+	struct code_pages *pages; /* those of small pieces, read once; NULL: each piece is read */
 };
 
 /* Finds the symbols in .dynsym, or else in .symtab. False: none. */
@@ -53,8 +54,8 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 /*
  * Returns a file in memory (bpf/tracker/codefile.h), and *mark, which differs when the process has
  * changed its description. bare: places->nbare places from which no walk leads on, as struct
- * bare_place has them in pc; they are sorted. -EALREADY: the mark is the known one, and there are
- * no such places; -ENOENT: nothing is known yet; or -errno.
+ * bare_place has them in pc; they are sorted. -EALREADY: the mark is the known one; -ENOENT:
+ * nothing is known yet; or -errno.
  */
 int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark);
 

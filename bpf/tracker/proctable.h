@@ -58,6 +58,7 @@ struct process_code {
 	bool described;	      /* a file that it maps says where a description is */
 	uint64_t question;    /* open, see opener.h; 0: none */
 	uint64_t next;	      /* no question before */
+	uint64_t soon;	      /* nor before this, if bare_is_new */
 	uint64_t wait;	      /* between two questions */
 	uint64_t mark;	      /* of the description in the table; 0: none */
 	/* Places in code that nothing describes, as struct bare_place has them; the oldest go. */

@@ -28,7 +28,7 @@
 #define CALM_NS	     (500ull * 1000000)	 /* likewise, if it does not */
 #define BARE_LAST_NS (1000ull * 1000000) /* as long as that was at most so long ago */
 #define BARE_WAIT_NS (20ull * 1000000)	 /* the pause between the first readings of such code */
-#define BARE_SHARE   8u			 /* as SHARE, for these */
+#define BARE_SHARE   8u			 /* as SHARE, for these and while a description grows */
 #define BARE_FIRST   12u		 /* as many of them: each shows one more frame of a stack */
 #define WAIT_MIN_NS  (1000ull * 1000000)
 #define WAIT_MAX_NS  (8000ull * 1000000)
@@ -95,7 +95,7 @@ static void take_places(struct runcode *rc, uint64_t now)
 		if (!p)
 			continue;
 		keep_place(p, place.pc & ~BARE_STALE, place.pc & BARE_STALE);
-		if (p->code.bare_is_new && p->code.nreadings < BARE_FIRST)
+		if (p->code.bare_is_new && (p->code.described || p->code.nreadings < BARE_FIRST))
 			rc->bare = now;
 	}
 }
@@ -108,10 +108,12 @@ static void take_places(struct runcode *rc, uint64_t now)
  */
 static bool is_due(const struct runcode *rc, const struct process *p, uint64_t now)
 {
-	if (p->code.question || now < p->code.next || process_is_unread(p))
+	if (p->code.question || process_is_unread(p))
 		return false;
-	if (p->code.bare_is_new)
+	if (p->code.bare_is_new && now >= p->code.soon)
 		return true;
+	if (now < p->code.next)
+		return false;
 	if (p->code.bare && now - p->code.asked >= WAIT_MAX_NS && was_sampled(rc, p))
 		return true;
 	if (!p->code.described)
@@ -155,15 +157,15 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 	if (p->code.bare) {
 		request.code.nbare = p->code.nbare < CODE_BARE_MAX ? p->code.nbare : CODE_BARE_MAX;
 		memcpy(request.bare, p->code.bare, request.code.nbare * sizeof(request.bare[0]));
+		request.code.again = p->code.bare_is_new || now - p->code.asked >= WAIT_MAX_NS;
 	}
 	p->code.bare_is_new = false;
 	p->code.asked = now;
 	if (o && !object_is_closed(o))
 		request.code.mark = p->code.mark;
 	p->code.question = opener_ask(rc->opener, &request, p->pid, p->uid, false);
-	p->code.next = now + (!p->code.question ? FAILED_NS
-			      : p->code.bare	? BARE_WAIT_NS
-						: WAIT_MIN_NS);
+	p->code.soon = now + (p->code.question ? BARE_WAIT_NS : FAILED_NS);
+	p->code.next = now + (p->code.question ? WAIT_MIN_NS : FAILED_NS);
 }
 
 void runcode_turn(struct runcode *rc, uint64_t now)
@@ -253,11 +255,16 @@ static bool take_code(struct runcode *rc, struct process *p, const struct open_a
 	return p->code.table != NULL;
 }
 
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct open_answer *a,
 		       int fd)
 {
-	uint64_t least = a->spent * SHARE;
 	const uint64_t now = clock_now();
+	bool changed = false;
 	struct process *p = proctable_live(rc->procs, o->tgid);
 
 	if (!p || p->code.question != o->id) { /* it has called exec meanwhile */
@@ -267,6 +274,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	}
 	p->code.question = 0;
 	if (!a->err && take_code(rc, p, a, fd)) {
+		changed = p->code.mark != a->mark;
 		p->code.mark = a->mark;
 		p->code.wait = WAIT_MIN_NS;
 	} else if (!a->err || a->err == -EALREADY || a->err == -ENOENT) {
@@ -275,15 +283,13 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	} else if (a->err) {
 		p->code.wait = FAILED_NS;
 	}
-	if (p->code.bare && p->code.nreadings < BARE_FIRST) {
-		p->code.nreadings++;
-		least = a->spent * BARE_SHARE;
-		p->code.next = now + (least > BARE_WAIT_NS ? least : BARE_WAIT_NS);
-		return;
-	}
 	if (p->code.wait < WAIT_MIN_NS)
 		p->code.wait = WAIT_MIN_NS;
-	p->code.next = now + (least > p->code.wait ? least : p->code.wait);
+	p->code.next = now + longer(a->spent * SHARE, p->code.wait);
+	p->code.soon = p->code.next;
+	if (p->code.nreadings < BARE_FIRST || changed)
+		p->code.soon = now + longer(a->spent * BARE_SHARE, BARE_WAIT_NS);
+	p->code.nreadings += p->code.bare && p->code.nreadings < BARE_FIRST;
 }
 
 /* --- processes ------------------------------------------------------------------------------- */
@@ -304,5 +310,9 @@ void runcode_drop(struct runcode *rc, struct process *p)
 	drop_table(rc, p);
 	free(p->code.bare);
 	p->code = (struct process_code){
-		.described = p->code.described, .next = p->code.next, .wait = p->code.wait};
+		.described = p->code.described,
+		.next = p->code.next,
+		.soon = p->code.soon,
+		.wait = p->code.wait,
+	};
 }
