@@ -68,7 +68,7 @@ ALWAYS = ("hostile/test_reuse.py",)
 # These depend on the machine's scheduler.
 MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/", "push/")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
-KEPT = re.compile(r"^(PATH|BUILD|UNIT|SIZE|CI|CONTAINER|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
+KEPT = re.compile(r"^(PATH|ROOTS|BUILD|UNIT|SIZE|CI|CONTAINER|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"PERL|PHP|INTERPRETER_ROOT|LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT|"
                   r"NODE_EXTRA_CA_CERTS)$")
 SLOWEST = 10

@@ -146,7 +146,8 @@ static bool set_cfa_expression(struct cfa_machine *m)
 
 	if (!read_expression(m, false, cfa))
 		return false;
-	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF && cfa->kind != EXPR_PLT)
+	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF && cfa->kind != EXPR_DEREF_TWICE &&
+	    cfa->kind != EXPR_PLT)
 		cfa->kind = EXPR_OTHER;
 	m->now.cfa_set = true;
 	m->now.cfa_is_expression = true;

@@ -15,12 +15,13 @@
  * instead of numbers, so that each spelling of "what SP + 160 points to, plus 8" gives the same.
  */
 enum expr_kind {
-	EXPR_OTHER,	/* none of those below */
-	EXPR_CONST,	/* add */
-	EXPR_REG,	/* reg + add */
-	EXPR_DEREF,	/* *(reg + off) + add */
-	EXPR_CFA,	/* CFA + add */
-	EXPR_CFA_DEREF, /* *(CFA + off) + add */
+	EXPR_OTHER,	  /* none of those below */
+	EXPR_CONST,	  /* add */
+	EXPR_REG,	  /* reg + add */
+	EXPR_DEREF,	  /* *(reg + off) + add */
+	EXPR_DEREF_TWICE, /* **(reg + off) + add */
+	EXPR_CFA,	  /* CFA + add */
+	EXPR_CFA_DEREF,	  /* *(CFA + off) + add */
 	EXPR_PLT, /* reg + off + ((pc & mask) >= threshold ? add : 0), mask being ARCH_PLT_BYTES - 1
 		   */
 };
@@ -58,7 +59,8 @@ struct reg_rule {
 };
 
 struct cfa_state {
-	struct expr cfa; /* EXPR_REG, EXPR_DEREF, EXPR_PLT; EXPR_OTHER: not one of these */
+	struct expr cfa; /* EXPR_REG, EXPR_DEREF, EXPR_DEREF_TWICE, EXPR_PLT; EXPR_OTHER: not one of
+			    these */
 	bool cfa_set;	 /* false: nothing defined a CFA */
 	bool cfa_is_expression;
 	int64_t cfa_offset; /* that of the last CFA that was no expression */

@@ -34,12 +34,15 @@ static void wide_cfa_text(char to[COLUMN], const struct wide_rule *r)
 {
 	const char *reg = arch_reg_name(r->cfa_reg);
 
-	if (r->cfa_kind != WIDE_CFA_DEREF)
+	const char *twice = r->cfa_kind == WIDE_CFA_DEREF_TWICE ? "*" : "";
+
+	if (r->cfa_kind != WIDE_CFA_DEREF && r->cfa_kind != WIDE_CFA_DEREF_TWICE)
 		snprintf(to, COLUMN, "%s%+" PRId32, reg, r->cfa_off);
 	else if (r->cfa_add)
-		snprintf(to, COLUMN, "*(%s%+" PRId32 ")%+" PRId32, reg, r->cfa_off, r->cfa_add);
+		snprintf(to, COLUMN, "%s*(%s%+" PRId32 ")%+" PRId32, twice, reg, r->cfa_off,
+			 r->cfa_add);
 	else
-		snprintf(to, COLUMN, "*(%s%+" PRId32 ")", reg, r->cfa_off);
+		snprintf(to, COLUMN, "%s*(%s%+" PRId32 ")", twice, reg, r->cfa_off);
 }
 
 static void wide_reg_text(char to[COLUMN], unsigned int kind, unsigned int reg, int32_t off,

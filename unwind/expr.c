@@ -2,9 +2,9 @@
 /*
  * A stack machine over `base + number` values. The base is nothing, a register, the CFA, or what
  * one of them points to. Adding numbers and a single load cover all that compilers, assembler
- * writers and the C library's signal trampolines say; the linker's PLT rule adds a comparison, for
- * which a few intermediate kinds exist. Whatever leaves these forms becomes EXPR_OTHER, of which
- * nothing but EXPR_OTHER can be computed.
+ * writers and the C library's signal trampolines say; OCaml's rule for a fiber loads what it has
+ * loaded, and the linker's PLT rule adds a comparison, for which a few intermediate kinds exist.
+ * Whatever leaves these forms becomes EXPR_OTHER, of which nothing but EXPR_OTHER can be computed.
  */
 #include "unwind/cfa.h"
 
@@ -105,6 +105,10 @@ static struct expr plus(struct expr a, struct expr b)
 
 static struct expr load(struct expr a)
 {
+	if (a.kind == EXPR_DEREF && !a.add) {
+		a.kind = EXPR_DEREF_TWICE;
+		return a;
+	}
 	if (a.kind != EXPR_REG && a.kind != EXPR_CFA)
 		return other;
 	a.kind = a.kind == EXPR_REG ? EXPR_DEREF : EXPR_CFA_DEREF;

@@ -96,7 +96,7 @@ static bool fits(int64_t value)
 /* 0, or the class of what a wide rule cannot hold. */
 static int wide_cfa(struct wide_rule *wide, const struct expr *cfa)
 {
-	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF)
+	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF && cfa->kind != EXPR_DEREF_TWICE)
 		return ROW_CLASS_CFA_EXPRESSION;
 	if (cfa->reg >= DWARF_COUNT)
 		return ROW_CLASS_CFA_REGISTER;
@@ -107,7 +107,7 @@ static int wide_cfa(struct wide_rule *wide, const struct expr *cfa)
 		wide->cfa_kind = WIDE_CFA_REG;
 		wide->cfa_off = (__s32)cfa->add;
 	} else {
-		wide->cfa_kind = WIDE_CFA_DEREF;
+		wide->cfa_kind = cfa->kind == EXPR_DEREF ? WIDE_CFA_DEREF : WIDE_CFA_DEREF_TWICE;
 		wide->cfa_off = (__s32)cfa->off;
 		wide->cfa_add = (__s32)cfa->add;
 	}

@@ -274,7 +274,9 @@ static __always_inline void walk_enter_signal(struct walk *w)
 
 /*
  * A CFA that is not above the stack pointer is right only on another stack, which CFI has found by
- * a register that it restored. The return address, at ra_at, must follow a call.
+ * a register that it restored or by an address in memory, or where a leaf has taken its return
+ * address from the stack, and CFI still finds it there: the kernel leaves 128 bytes below the stack
+ * pointer alone. The return address, at ra_at, must follow a call.
  */
 static __always_inline int walk_switch(struct walk *w, __u64 ra_at)
 {
@@ -362,8 +364,10 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	}
 	if (r->flags & WIDE_SIGCONTEXT)
 		return WALK_SIGCONTEXT(w, cfa - 8 * SIGCONTEXT_SP);
-	if (r->cfa_kind == WIDE_CFA_DEREF) {
+	if (r->cfa_kind == WIDE_CFA_DEREF || r->cfa_kind == WIDE_CFA_DEREF_TWICE) {
 		err = walk_load(w, cfa, &value);
+		if (!err && r->cfa_kind == WIDE_CFA_DEREF_TWICE)
+			err = walk_load(w, value, &value);
 		if (err)
 			return err;
 		cfa = value + (__s64)r->cfa_add;
@@ -418,7 +422,8 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	 * right here when the return address has been taken from the stack, as in vfork.
 	 */
 	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG))) {
-		if (r->cfa_reg == ARCH_SP || r->ra_kind == WIDE_IN_REG)
+		if ((r->cfa_kind == WIDE_CFA_REG && r->cfa_reg == ARCH_SP) ||
+		    r->ra_kind == WIDE_IN_REG)
 			return WALK_BAD_CFA;
 		err = WALK_SWITCH(w, ARCH_HAS_LINK ? ra_at : cfa + ARCH_RA_AT);
 		if (err)
@@ -447,6 +452,9 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	} else {
 		cfa = (kind == ROW_SP ? w->sp : w->fp) + RULE_CFA(rule);
 		depth = RULE_FP_DEPTH(rule);
+		/* Where nothing but the return address is on the stack, no register was saved. */
+		if (kind == ROW_SP && RULE_CFA(rule) == -ARCH_RA_AT && !depth)
+			known = w->known & ARCH_CALLEE_SAVED;
 		if (walk_sp_is_least(w) && kind == ROW_SP && depth) {
 			cfa = w->fp + depth;
 			if (cfa - RULE_CFA(rule) < w->sp)
@@ -459,7 +467,9 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	STEP_NOTE(w, ra_at, in_link ? 0 : ra_at);
 	STEP_NOTE(w, fp_at, depth ? cfa - depth : 0);
 	if (cfa < w->sp || (cfa == w->sp && !in_link)) {
-		err = kind == ROW_FP && !in_link ? WALK_SWITCH(w, ra_at) : WALK_BAD_CFA;
+		err = WALK_BAD_CFA;
+		if (!in_link && (kind == ROW_FP || (cfa == w->sp && w->exact)))
+			err = WALK_SWITCH(w, ra_at);
 		if (err)
 			return err;
 	}

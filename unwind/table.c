@@ -35,7 +35,7 @@
 #include "unwind/wide.h"
 
 #define NO_CIE	      UINT32_MAX /* a PLT section that has no CFI */
-#define KEEP_ROWS_MAX (1u << 14)
+#define KEEP_ROWS_MAX (1u << 20)
 
 /* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
 #define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
@@ -62,10 +62,10 @@ struct builder {
 	struct text_range *texts; /* executable segments */
 	size_t ntexts;
 	/*
-	 * A register that must survive a call for a CFA to be known: noticed while rows are made
-	 * without it, and then followed. One a file; 0: none.
+	 * Registers that must survive a call for a CFA to be known, and in how many rows: counted
+	 * while rows are made without them. The one that most rows need is then followed; 0: none.
 	 */
-	uint32_t wanted_reg;
+	uint32_t wanted[DWARF_COUNT];
 	uint32_t kept_reg;
 	struct go_functions go;
 	struct go_text go_text;
@@ -331,7 +331,7 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 		b->table->classes[RULE_PAYLOAD(rule)]++;
 	if (RULE_KIND(rule) == ROW_WIDE && state->cfa.reg < DWARF_COUNT &&
 	    ARCH_CALLEE_SAVED >> state->cfa.reg & 1)
-		b->wanted_reg = state->cfa.reg;
+		b->wanted[state->cfa.reg]++;
 	return spans_add(&b->spans, pc, rule);
 }
 
@@ -497,11 +497,8 @@ static int builder_derive(struct builder *b)
 	return err;
 }
 
-/*
- * Builds all rows again, as wide rules that also restore the register. Only a small file may have
- * that: ld.so, whose resolver is in the middle of any stack.
- */
-static int builder_keep(struct builder *b)
+/* Builds all rows again. reg: as wide rules that also restore this register; 0: none. */
+static int builder_again(struct builder *b, uint32_t reg)
 {
 	struct unwind_table *t = b->table;
 	struct unwind_table made_of = {
@@ -511,14 +508,36 @@ static int builder_keep(struct builder *b)
 	};
 	int err;
 
-	if (!b->wanted_reg || t->nrows > KEEP_ROWS_MAX)
-		return 0;
+	work_allow(b->work, LIMIT_WORK(t->cfi_bytes));
 	free(t->spans);
 	free(t->words);
 	*t = made_of;
-	b->kept_reg = b->wanted_reg;
+	b->kept_reg = reg;
 	err = builder_initial(b);
 	return err ? err : builder_rows(b);
+}
+
+/*
+ * Where a file's own rules need a register over calls, all its rows restore it: ld.so, whose
+ * resolver is in the middle of any stack, and programs of OCaml 5, which keep the stack pointer of
+ * their fiber there while C runs on the stack of the thread. Unless that makes more wide rules than
+ * a file may have.
+ */
+static int builder_keep(struct builder *b)
+{
+	const uint32_t full = b->table->classes[ROW_CLASS_WIDE_FULL];
+	uint32_t reg = 0;
+	int err;
+
+	for (uint32_t i = 1; i < DWARF_COUNT; i++)
+		if (b->wanted[i] > b->wanted[reg])
+			reg = i;
+	if (!b->wanted[reg] || b->table->nrows > KEEP_ROWS_MAX)
+		return 0;
+	err = builder_again(b, reg);
+	if (!err && b->table->classes[ROW_CLASS_WIDE_FULL] > full)
+		err = builder_again(b, 0);
+	return err;
 }
 
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,

@@ -19,7 +19,8 @@ static struct wide_rules *wide_set;
 
 static inline void wide_check(const struct wide_rule *w)
 {
-	require(w->cfa_kind <= WIDE_CFA_DEREF && w->cfa_reg < DWARF_COUNT);
+	require((w->cfa_kind <= WIDE_CFA_DEREF || w->cfa_kind == WIDE_CFA_DEREF_TWICE) &&
+		w->cfa_reg < DWARF_COUNT);
 	require(w->fp_kind <= WIDE_IS_CFA && w->fp_reg < DWARF_COUNT);
 	require(w->ra_kind <= WIDE_UNDEFINED && w->ra_kind != WIDE_SAME && w->ra_reg < DWARF_COUNT);
 }

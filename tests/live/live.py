@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shared by the live tests: TAP, workloads that surely end, and parsers of stacktop's reports."""
 
+import contextlib
 import glob
 import inspect
 import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +46,39 @@ class Tap:
     def done(self):
         print(f"1..{self.count}")
         sys.exit(1 if self.failed else 0)
+
+
+class Root:
+    """A distribution whose programs are sampled: this one, or the folder that another is installed in."""
+
+    def __init__(self, path):
+        self.path = path.rstrip("/")
+        self.name = os.path.basename(self.path) or "here"
+
+    def find(self, *patterns):
+        """Programs, as their own root has them."""
+        found = [path for pattern in patterns for path in sorted(glob.glob(self.path + pattern))]
+        return [path[len(self.path):] for path in found if os.access(path, os.X_OK)]
+
+    def command(self, *words):
+        return ["chroot", self.path, *words] if self.path else list(words)
+
+    def run(self, *words, **options):
+        return subprocess.run(self.command(*words), capture_output=True, text=True, check=False, **options)
+
+    @contextlib.contextmanager
+    def folder(self, *files):
+        """A folder with copies of the files, as the root has it."""
+        with tempfile.TemporaryDirectory(dir=self.path + "/tmp") as path:
+            os.chmod(path, 0o755)
+            for file in files:
+                shutil.copy(file, path)
+            yield path[len(self.path):]
+
+
+def roots():
+    """This one and those of the environment variable ROOTS, separated by colons."""
+    return [Root(path) for path in ["", *filter(None, os.environ.get("ROOTS", "").split(":"))]]
 
 
 SAMPLING = ("CAP_BPF", "CAP_PERFMON")

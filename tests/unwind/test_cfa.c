@@ -164,6 +164,13 @@ static void test_cfa(void **state)
 	/* rsp + 160, deref, plus_uconst 8 */
 	assert_cfa(run_one(PROGRAM("\x0f\x06\x77\xa0\x01\x06\x23\x08")), EXPR_DEREF, DWARF_RSP, 160,
 		   8);
+	/* OCaml 5.3's caml_runstack: rsp + 56, deref, plus_uconst 0, deref, plus_uconst 8 */
+	assert_cfa(run_one(PROGRAM("\x0f\x08\x77\x38\x06\x23\x00\x06\x23\x08")), EXPR_DEREF_TWICE,
+		   DWARF_RSP, 56, 8);
+	/* not with a number in between, and not three times */
+	assert_int_equal(run_one(PROGRAM("\x0f\x08\x77\x38\x06\x23\x08\x06\x23\x08")).cfa.kind,
+			 EXPR_OTHER);
+	assert_int_equal(run_one(PROGRAM("\x0f\x05\x77\x38\x06\x06\x06")).cfa.kind, EXPR_OTHER);
 	/* the same in other words: bregx, lit8, plus */
 	assert_cfa(run_one(PROGRAM("\x0f\x07\x92\x07\xa0\x01\x06\x38\x22")), EXPR_DEREF, DWARF_RSP,
 		   160, 8);

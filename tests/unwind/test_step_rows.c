@@ -60,9 +60,11 @@ static void test_short_rows(void **state)
 		assert_int_equal(w->fp_chain, 0);
 		assert_state(w, MARK + cases[i].ra_at, STACK + cases[i].cfa, fp);
 		assert_int_equal(w->exact, 0);
-		/* A stub keeps all callee-saved registers; other frames promise nothing. */
-		assert_int_equal(w->known,
-				 RULE_KIND(cases[i].rule) == ROW_PLT ? ARCH_CALLEE_SAVED : 0);
+		/* A stub and a frame of nothing but RA keep all callee-saved registers. */
+		assert_int_equal(w->known, RULE_KIND(cases[i].rule) == ROW_PLT ||
+							   cases[i].rule == RULE_FRAME(ROW_SP, 8, 0)
+						   ? ARCH_CALLEE_SAVED
+						   : 0);
 		assert_int_equal(w->nframes, 1);
 		assert_int_equal(w->frames[0], (TEXT + cases[i].pc) | 1ull << 63);
 	}
@@ -240,6 +242,16 @@ static void test_wide_rows(void **state)
 	w = begin_wide(&r);
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0x4008, STACK + 0x4010, FP);
+	/* CFA = **(rbp - 40) + 16: at 0x4000 stands 0x5000 */
+	r.cfa_kind = WIDE_CFA_DEREF_TWICE;
+	store(STACK + 0x4000, STACK + 0x5000);
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_state(w, MARK + 0x5008, STACK + 0x5010, FP);
+	fake.holes[0] = (struct range){STACK + 0x4000, 8, 0};
+	check_end(begin_wide(&r), WALK_READ_FAULT);
+	fake.holes[0].size = 0;
+	store(STACK + 0x4000, MARK + 0x4000);
 	/* Haskell's stack, far below this one: RBP = CFA = rbp - 0x1000, RA there, RSP 8 higher */
 	r = (struct wide_rule){.cfa_reg = DWARF_RBP,
 			       .cfa_off = -0x1000,

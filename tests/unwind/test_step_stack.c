@@ -361,6 +361,46 @@ static void test_switch(void **state)
 	check_end(begin(TEXT, FP + 0x100, FP, 1), WALK_BAD_CFA);
 }
 
+/*
+ * C of OCaml 5 runs on the stack of the thread, whose first word but one is the stack pointer of
+ * the fiber: CFA = *(rsp + 8) + 8, which may be below.
+ */
+static void test_fiber(void **state)
+{
+	(void)state;
+	host.wide[77] = (struct wide_rule){.cfa_kind = WIDE_CFA_DEREF,
+					   .cfa_reg = DWARF_RSP,
+					   .cfa_off = 8,
+					   .cfa_add = 8,
+					   .ra_kind = WIDE_AT_CFA,
+					   .ra_off = -8};
+	put_rule(RULE(ROW_WIDE, 77));
+	store(SP + 8, SP - 0x800);
+	store(SP - 0x800, TEXT + 0x80);
+	fake.text[0x80 - 5] = 0xe8;
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
+	assert_state(fake.walk, TEXT + 0x80, SP - 0x7f8, FP);
+	fake.text[0x80 - 5] = 0x90;
+	check_end(begin(TEXT, SP, FP, 1), WALK_BAD_CFA);
+}
+
+/*
+ * caml_c_call of OCaml 4 pops its return address and puts it back: CFA = rsp + 0, and the address
+ * is still below the stack pointer, where the kernel leaves it alone. In a leaf only.
+ */
+static void test_popped(void **state)
+{
+	(void)state;
+	put_rule(RULE_FRAME(ROW_SP, 0, 0));
+	store(SP - 8, TEXT + 0x80);
+	fake.text[0x80 - 5] = 0xe8;
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
+	assert_state(fake.walk, TEXT + 0x80, SP, FP);
+	check_end(begin(TEXT + 1, SP, FP, 0), WALK_BAD_CFA);
+	fake.text[0x80 - 5] = 0x90;
+	check_end(begin(TEXT, SP, FP, 1), WALK_BAD_CFA);
+}
+
 /* The assembler tells what calls look like. Records: instruction, nops to 15 bytes, length. */
 #define CODE(text)                                                                                 \
 	"1: " text "\n2: .fill 15 - (2b - 1b), 1, 0x90\n"                                          \
@@ -620,6 +660,8 @@ int main(void)
 		TEST(sigreturn),
 		TEST(calling_handler),
 		TEST(switch),
+		TEST(fiber),
+		TEST(popped),
 		TEST(calls),
 		TEST(mixed),
 		TEST(planted),

@@ -130,7 +130,9 @@ static void our_frame(const struct check *k, uint32_t rule, struct frame *f)
 	case ROW_WIDE:
 		w = &k->wide[RULE_PAYLOAD(rule)];
 		base = k->regs[w->cfa_reg] + (uint64_t)(int64_t)w->cfa_off;
-		f->cfa = w->cfa_kind == WIDE_CFA_DEREF
+		if (w->cfa_kind == WIDE_CFA_DEREF_TWICE)
+			base = memory(base);
+		f->cfa = w->cfa_kind == WIDE_CFA_DEREF || w->cfa_kind == WIDE_CFA_DEREF_TWICE
 				 ? memory(base) + (uint64_t)(int64_t)w->cfa_add
 				 : base;
 		f->fp = wide_value(k, w->fp_kind, w->fp_reg, w->fp_off, f->cfa);

@@ -124,6 +124,9 @@ static void say_wide(struct words *w)
 	if (r->cfa_kind == WIDE_CFA_DEREF)
 		say(w, "5 rule    CFA = [%s %+d] %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off, r->cfa_add);
+	else if (r->cfa_kind == WIDE_CFA_DEREF_TWICE)
+		say(w, "5 rule    CFA = [[%s %+d]] %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
+		    r->cfa_off, r->cfa_add);
 	else
 		say(w, "5 rule    CFA = %s %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off);
