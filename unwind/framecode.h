@@ -31,5 +31,11 @@ bool framecode_prologue(const uint8_t *code, uint32_t complete, uint32_t frame,
 /* The first epilogue from the offset `at` on. False: there is none that is known. */
 bool framecode_epilogue(const uint8_t *code, uint32_t size, uint32_t at, uint32_t frame,
 			struct frame_epilogue *out);
+/*
+ * True if the code at the offset `at` is the first of a function that takes the stack pointer from
+ * the structure of the thread: a return barrier, which is where the innermost of the frames that
+ * were copied from a virtual thread returns to.
+ */
+bool framecode_barrier(const uint8_t *code, uint32_t size, uint32_t at);
 
 #endif

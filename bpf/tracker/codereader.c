@@ -137,16 +137,17 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 /* --- the answer ------------------------------------------------------------------------------ */
 
 static int read_all(struct code_memory *m, const struct code_places *places, uint64_t *bare,
-		    struct code_draft *d, uint64_t *mark)
+		    struct code_draft *d, uint64_t *mark, const char **missing)
 {
 	struct hotspot vm;
 	int err = 0;
 
 	*mark = 0;
+	*missing = NULL;
 	for (size_t i = 0; i < CODE_DESCRIPTORS_MAX && places->descriptors[i] && !err; i++)
 		err = gdbjit_mark(m, places->descriptors[i], mark);
 	if (!err && places->vm_structs)
-		err = hotspot_open(m, places->vm_structs, places->vm_types, &vm);
+		err = hotspot_open(m, places->vm_structs, places->vm_types, &vm, missing);
 	if (!err && places->vm_structs)
 		err = hotspot_mark(m, &vm, mark);
 	if (err)
@@ -164,7 +165,8 @@ static int read_all(struct code_memory *m, const struct code_places *places, uin
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 
-int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark)
+int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark,
+		    const char **missing)
 {
 	struct code_memory m = {.pid = pid, .left = READ_MAX};
 	struct code_draft d;
@@ -175,7 +177,7 @@ int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare,
 		err = -ENOMEM;
 
 	if (!err)
-		err = read_all(&m, places, bare, &d, mark);
+		err = read_all(&m, places, bare, &d, mark, missing);
 	if (!err) {
 		codedraft_sort(&d);
 		fd = memfd_create(CODEFILE_NAME, MFD_CLOEXEC);

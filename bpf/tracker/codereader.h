@@ -55,9 +55,10 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
  * Returns a file in memory (bpf/tracker/codefile.h), and *mark, which differs when the process has
  * changed its description. bare: places->nbare places from which no walk leads on, as struct
  * bare_place has them in pc; they are sorted. -EALREADY: the mark is the known one; -ENOENT:
- * nothing is known yet; or -errno.
+ * nothing is known yet; or -errno. *missing: as hotspot_open.
  */
-int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark);
+int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark,
+		    const char **missing);
 
 /* One word of a mark. */
 static inline uint64_t code_mark(uint64_t mark, uint64_t word)

@@ -12,6 +12,7 @@
 #include "bpf/tracker/hotspot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,37 +32,64 @@
 #define FRAME_WORDS  4000 /* of a frame at most */
 #define BLOB_BYTES   512u /* of a CodeBlob, that have what is read of it */
 #define NAME_BYTES   256u
+#define TYPE_BYTES   40u /* of what the machine calls a type or a field */
+#define ENTER_NAME   "jdk.internal.vm.Continuation.enterSpecial"
+#define BARRIER_NAME "[frames of the virtual thread that are not on a stack]"
 #define WORK_MAX     (1u << 23) /* instructions that are read in one reading */
 
-static const struct {
-	const char *type, *name;
+/* A pointer, a structure within the structure, of which the place counts, or a number. */
+enum shape { POINTER, PART, NUMBER, POINTER_OR_NUMBER };
+
+/* Of two rows of one field, the machine has one, or the first counts. */
+static const struct field {
+	const char *name;
 	enum hotspot_field field;
+	enum shape shape;
 } fields[] = {
-	{"CodeCache", "_heaps", HOTSPOT_HEAPS},
-	{"GrowableArrayBase", "_len", HOTSPOT_ARRAY_LEN},
-	{"GenericGrowableArray", "_len", HOTSPOT_ARRAY_LEN}, /* before JDK 16 */
-	{"GrowableArray<int>", "_data", HOTSPOT_ARRAY_DATA},
-	{"CodeHeap", "_memory", HOTSPOT_HEAP_MEMORY},
-	{"CodeHeap", "_segmap", HOTSPOT_HEAP_SEGMAP},
-	{"CodeHeap", "_log2_segment_size", HOTSPOT_HEAP_LOG2},
-	{"VirtualSpace", "_low", HOTSPOT_SPACE_LOW},
-	{"VirtualSpace", "_high", HOTSPOT_SPACE_HIGH},
-	{"HeapBlock::Header", "_length", HOTSPOT_BLOCK_LENGTH},
-	{"HeapBlock::Header", "_used", HOTSPOT_BLOCK_USED},
-	{"CodeBlob", "_name", HOTSPOT_BLOB_NAME},
-	{"CodeBlob", "_frame_size", HOTSPOT_BLOB_FRAME_SIZE},
-	{"CodeBlob", "_frame_complete_offset", HOTSPOT_BLOB_FRAME_COMPLETE},
-	{"CodeBlob", "_code_begin", HOTSPOT_BLOB_CODE_BEGIN},
-	{"CodeBlob", "_code_end", HOTSPOT_BLOB_CODE_END},
-	{"CompiledMethod", "_method", HOTSPOT_METHOD},
-	{"nmethod", "_method", HOTSPOT_METHOD}, /* JDK 8 */
-	{"Method", "_constMethod", HOTSPOT_METHOD_CONST},
-	{"ConstMethod", "_constants", HOTSPOT_CONST_POOL},
-	{"ConstMethod", "_name_index", HOTSPOT_CONST_NAME},
-	{"ConstantPool", "_pool_holder", HOTSPOT_POOL_HOLDER},
-	{"Klass", "_name", HOTSPOT_KLASS_NAME},
-	{"Symbol", "_length", HOTSPOT_SYMBOL_LENGTH},
-	{"Symbol", "_body", HOTSPOT_SYMBOL_BODY},
+	{"CodeCache::_heaps", HOTSPOT_HEAPS, POINTER},
+	{"GrowableArrayBase::_len", HOTSPOT_ARRAY_LEN, NUMBER},
+	{"GenericGrowableArray::_len", HOTSPOT_ARRAY_LEN, NUMBER}, /* before JDK 16 */
+	{"GrowableArray<int>::_data", HOTSPOT_ARRAY_DATA, POINTER},
+	{"CodeHeap::_memory", HOTSPOT_HEAP_MEMORY, PART},
+	{"CodeHeap::_segmap", HOTSPOT_HEAP_SEGMAP, PART},
+	{"CodeHeap::_log2_segment_size", HOTSPOT_HEAP_LOG2, NUMBER},
+	{"VirtualSpace::_low", HOTSPOT_SPACE_LOW, POINTER},
+	{"VirtualSpace::_high", HOTSPOT_SPACE_HIGH, POINTER},
+	{"HeapBlock::Header::_length", HOTSPOT_BLOCK_LENGTH, NUMBER},
+	{"HeapBlock::Header::_used", HOTSPOT_BLOCK_USED, NUMBER},
+	{"CodeBlob::_name", HOTSPOT_BLOB_NAME, POINTER},
+	{"CodeBlob::_frame_size", HOTSPOT_BLOB_FRAME_SIZE, NUMBER},
+	{"CodeBlob::_frame_complete_offset", HOTSPOT_BLOB_FRAME_COMPLETE, NUMBER},
+	{"CodeBlob::_code_begin", HOTSPOT_BLOB_CODE_BEGIN, POINTER_OR_NUMBER},
+	{"CodeBlob::_code_offset", HOTSPOT_BLOB_CODE_BEGIN, POINTER_OR_NUMBER}, /* JDK 23 on */
+	{"CodeBlob::_code_end", HOTSPOT_BLOB_CODE_END, POINTER_OR_NUMBER},
+	{"CodeBlob::_data_offset", HOTSPOT_BLOB_CODE_END, POINTER_OR_NUMBER},
+	{"CompiledMethod::_method", HOTSPOT_METHOD, POINTER},
+	{"nmethod::_method", HOTSPOT_METHOD, POINTER}, /* JDK 8, and 23 on */
+	{"Method::_constMethod", HOTSPOT_METHOD_CONST, POINTER},
+	{"ConstMethod::_constants", HOTSPOT_CONST_POOL, POINTER},
+	{"ConstMethod::_name_index", HOTSPOT_CONST_NAME, NUMBER},
+	{"ConstantPool::_pool_holder", HOTSPOT_POOL_HOLDER, POINTER},
+	{"Klass::_name", HOTSPOT_KLASS_NAME, POINTER},
+	{"Symbol::_length", HOTSPOT_SYMBOL_LENGTH, NUMBER},
+	{"Symbol::_body", HOTSPOT_SYMBOL_BODY, PART},
+};
+#define FIELD_ROWS (sizeof(fields) / sizeof(fields[0]))
+
+/* The machine's words for its numbers. */
+static const struct {
+	const char *text;
+	uint8_t size;
+	bool is_signed;
+} numbers[] = {
+	{"bool", 1, false},    {"u1", 1, false},       {"uint8_t", 1, false},
+	{"int8_t", 1, true},   {"u2", 2, false},       {"uint16_t", 2, false},
+	{"jushort", 2, false}, {"int16_t", 2, true},   {"short", 2, true},
+	{"int", 4, true},      {"jint", 4, true},      {"int32_t", 4, true},
+	{"u4", 4, false},      {"uint", 4, false},     {"unsigned int", 4, false},
+	{"juint", 4, false},   {"uint32_t", 4, false}, {"size_t", 8, false},
+	{"u8", 8, false},      {"uint64_t", 8, false}, {"int64_t", 8, true},
+	{"intptr_t", 8, true}, {"uintx", 8, false},
 };
 
 struct vm_struct { /* VMStructEntry */
@@ -78,29 +106,57 @@ struct vm_type { /* VMTypeEntry */
 
 /* --- structures ------------------------------------------------------------------------------ */
 
-static void note_field(struct code_memory *m, const struct vm_struct *entry, struct hotspot *h)
+/* What the machine says of a field's type. False: not understood. */
+static bool find_shape(const char *text, enum shape shape, struct hotspot_place *out)
 {
-	char type[40], name[40];
+	const size_t length = strlen(text);
 
-	if (!codereader_string(m, entry->name, name, sizeof(name)))
-		return;
-	type[0] = '\0';
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		const enum hotspot_field field = fields[i].field;
+	if (shape == PART) {
+		out->size = 1;
+		return true;
+	}
+	out->is_pointer = shape != NUMBER &&
+			  ((length && text[length - 1] == '*') || !strcmp(text, "address"));
+	if (out->is_pointer)
+		out->size = sizeof(uint64_t);
+	for (size_t i = 0; shape != POINTER && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!strcmp(text, numbers[i].text)) {
+			out->size = numbers[i].size;
+			out->is_signed = numbers[i].is_signed;
+		}
+	return out->size;
+}
 
-		if (strcmp(name, fields[i].name) != 0)
+static void note_field(struct code_memory *m, const struct vm_struct *entry,
+		       struct hotspot_place *places)
+{
+	char full[2 * TYPE_BYTES], name[TYPE_BYTES], text[TYPE_BYTES];
+	const size_t length = codereader_string(m, entry->name, name, sizeof(name));
+	size_t type = 0;
+
+	for (size_t i = 0; length && i < FIELD_ROWS; i++) {
+		const char *want = fields[i].name, *member = strrchr(want, ':') + 1;
+		struct hotspot_place place = {0};
+
+		if (strcmp(name, member) != 0)
 			continue;
-		if (!type[0] && !codereader_string(m, entry->type, type, sizeof(type)))
-			return;
-		if (strcmp(type, fields[i].type) != 0)
+		if (!type) {
+			type = codereader_string(m, entry->type, full, TYPE_BYTES);
+			snprintf(full + type, sizeof(full) - type, "::%s", name);
+		}
+		if (strcmp(full, want) != 0)
 			continue;
-		h->fields[field] = field == HOTSPOT_HEAPS ? entry->address : entry->offset;
-		h->known[field] = true;
+		codereader_string(m, entry->text, text, sizeof(text));
+		if (!find_shape(text, fields[i].shape, &place))
+			continue;
+		place.at = fields[i].field == HOTSPOT_HEAPS ? entry->address : entry->offset;
+		places[i] = place;
 	}
 }
 
 static int read_structs(struct code_memory *m, uint64_t vm_structs, struct hotspot *h)
 {
+	struct hotspot_place places[FIELD_ROWS] = {{0}};
 	struct vm_struct entry;
 	uint64_t at;
 	int err = codereader_memory(m, vm_structs, &at, sizeof(at));
@@ -109,8 +165,11 @@ static int read_structs(struct code_memory *m, uint64_t vm_structs, struct hotsp
 		err = codereader_memory(m, at, &entry, sizeof(entry));
 		if (err || !entry.type)
 			break;
-		note_field(m, &entry, h);
+		note_field(m, &entry, places);
 	}
+	for (size_t i = 0; i < FIELD_ROWS; i++)
+		if (!h->fields[fields[i].field].size)
+			h->fields[fields[i].field] = places[i];
 	return err;
 }
 
@@ -135,20 +194,28 @@ static int read_types(struct code_memory *m, uint64_t vm_types, struct hotspot *
 	return err;
 }
 
-static bool knows_frames(const struct hotspot *h)
+/* The first field from one on to another that the machine does not describe. NULL: none. */
+static const char *find_missing(const struct hotspot *h, unsigned int field, unsigned int to)
 {
-	for (unsigned int i = 0; i < HOTSPOT_FRAMES; i++)
-		if (!h->known[i])
-			return false;
-	return h->block_size && h->block_size <= 64;
+	for (; field < to; field++)
+		for (size_t i = 0; !h->fields[field].size && i < FIELD_ROWS; i++)
+			if (fields[i].field == field)
+				return fields[i].name;
+	return NULL;
 }
 
-static bool knows_names(const struct hotspot *h)
+static const char *find_missing_frames(const struct hotspot *h)
 {
-	for (unsigned int i = HOTSPOT_FRAMES; i < HOTSPOT_FIELDS; i++)
-		if (!h->known[i])
-			return false;
-	return h->pool_size;
+	const char *missing = find_missing(h, 0, HOTSPOT_METHOD);
+
+	return missing || (h->block_size && h->block_size <= 64) ? missing : "HeapBlock";
+}
+
+static const char *find_missing_names(const struct hotspot *h)
+{
+	const char *missing = find_missing(h, HOTSPOT_METHOD, HOTSPOT_FIELDS);
+
+	return missing || h->pool_size ? missing : "ConstantPool";
 }
 
 static int read_word(struct code_memory *m, uint64_t addr, uint64_t *to)
@@ -156,36 +223,56 @@ static int read_word(struct code_memory *m, uint64_t addr, uint64_t *to)
 	return codereader_memory(m, addr, to, sizeof(*to));
 }
 
+/* The value of a field in memory: of its width, with its sign. */
+static uint64_t field_value(const struct hotspot_place *place, const void *from)
+{
+	const unsigned int unused = 64 - 8u * place->size;
+	uint64_t value = 0;
+
+	memcpy(&value, from, place->size);
+	return place->is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
+}
+
+static int read_field(struct code_memory *m, const struct hotspot *h, uint64_t addr,
+		      enum hotspot_field field, uint64_t *to)
+{
+	const struct hotspot_place *place = &h->fields[field];
+	uint8_t bytes[sizeof(*to)];
+	const int err = codereader_memory(m, addr + place->at, bytes, place->size);
+
+	*to = err ? 0 : field_value(place, bytes);
+	return err;
+}
+
 static void read_heap(struct code_memory *m, uint64_t addr, struct hotspot *h)
 {
-	const uint64_t memory = addr + h->fields[HOTSPOT_HEAP_MEMORY],
-		       segmap = addr + h->fields[HOTSPOT_HEAP_SEGMAP];
+	const uint64_t memory = addr + h->fields[HOTSPOT_HEAP_MEMORY].at,
+		       segmap = addr + h->fields[HOTSPOT_HEAP_SEGMAP].at;
 	struct hotspot_heap heap;
+	uint64_t log2;
 
-	if (read_word(m, memory + h->fields[HOTSPOT_SPACE_LOW], &heap.low) ||
-	    read_word(m, memory + h->fields[HOTSPOT_SPACE_HIGH], &heap.high) ||
-	    read_word(m, segmap + h->fields[HOTSPOT_SPACE_LOW], &heap.segmap) ||
-	    codereader_memory(m, addr + h->fields[HOTSPOT_HEAP_LOG2], &heap.log2,
-			      sizeof(heap.log2)))
+	if (read_field(m, h, memory, HOTSPOT_SPACE_LOW, &heap.low) ||
+	    read_field(m, h, memory, HOTSPOT_SPACE_HIGH, &heap.high) ||
+	    read_field(m, h, segmap, HOTSPOT_SPACE_LOW, &heap.segmap) ||
+	    read_field(m, h, addr, HOTSPOT_HEAP_LOG2, &log2))
 		return;
-	if (heap.low >= heap.high || heap.high >= CODE_ADDR_MAX || heap.log2 < 4 ||
-	    heap.log2 > 16 || (heap.high - heap.low) >> heap.log2 > SEGMENTS_MAX)
+	if (heap.low >= heap.high || heap.high >= CODE_ADDR_MAX || log2 < 4 || log2 > 16 ||
+	    (heap.high - heap.low) >> log2 > SEGMENTS_MAX)
 		return;
+	heap.log2 = (uint32_t)log2;
 	h->heaps[h->nheaps++] = heap;
 }
 
 static int read_heaps(struct code_memory *m, struct hotspot *h)
 {
-	uint64_t array, data, heap;
-	uint32_t count;
-	int err = read_word(m, h->fields[HOTSPOT_HEAPS], &array);
+	uint64_t array, data, count, heap;
+	int err = read_word(m, h->fields[HOTSPOT_HEAPS].at, &array);
 
 	if (!err)
-		err = codereader_memory(m, array + h->fields[HOTSPOT_ARRAY_LEN], &count,
-					sizeof(count));
+		err = read_field(m, h, array, HOTSPOT_ARRAY_LEN, &count);
 	if (!err)
-		err = read_word(m, array + h->fields[HOTSPOT_ARRAY_DATA], &data);
-	for (uint32_t i = 0; !err && i < count && i < HOTSPOT_HEAPS_MAX; i++) {
+		err = read_field(m, h, array, HOTSPOT_ARRAY_DATA, &data);
+	for (uint64_t i = 0; !err && i < count && i < HOTSPOT_HEAPS_MAX; i++) {
 		err = read_word(m, data + i * sizeof(heap), &heap);
 		if (!err)
 			read_heap(m, heap, h);
@@ -193,17 +280,24 @@ static int read_heaps(struct code_memory *m, struct hotspot *h)
 	return err;
 }
 
-int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types, struct hotspot *out)
+int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types, struct hotspot *out,
+		 const char **missing)
 {
 	int err;
 
+	*missing = NULL;
 	memset(out, 0, sizeof(*out));
 	err = read_structs(m, vm_structs, out);
 	if (!err)
 		err = read_types(m, vm_types, out);
-	if (!err && knows_frames(out))
-		read_heaps(m, out); /* there are none yet while the machine starts */
-	return err;
+	if (err)
+		return err;
+	*missing = find_missing_frames(out);
+	if (*missing)
+		return 0;
+	*missing = find_missing_names(out);
+	read_heaps(m, out); /* there are none yet while the machine starts */
+	return 0;
 }
 
 /* The map of a heap's segments, from malloc; *n: how many. NULL: no memory, or it is gone. */
@@ -365,13 +459,13 @@ static int add_rule(struct code_draft *d, uint64_t addr, uint64_t end, uint32_t 
 static size_t read_symbol(struct code_memory *m, const struct hotspot *h, uint64_t addr, char *to,
 			  size_t room)
 {
-	uint16_t length;
+	uint64_t length;
 
-	if (codereader_memory(m, addr + h->fields[HOTSPOT_SYMBOL_LENGTH], &length, sizeof(length)))
+	if (read_field(m, h, addr, HOTSPOT_SYMBOL_LENGTH, &length))
 		return 0;
 	if (length > room)
-		length = (uint16_t)room;
-	return length && !codereader_memory(m, addr + h->fields[HOTSPOT_SYMBOL_BODY], to, length)
+		length = room;
+	return length && !codereader_memory(m, addr + h->fields[HOTSPOT_SYMBOL_BODY].at, to, length)
 		       ? length
 		       : 0;
 }
@@ -379,16 +473,15 @@ static size_t read_symbol(struct code_memory *m, const struct hotspot *h, uint64
 /* Class and method; the length, 0 if they cannot be read. */
 static size_t method_name(struct code_memory *m, const struct hotspot *h, uint64_t method, char *to)
 {
-	uint64_t constant, pool, holder, klass, name;
+	uint64_t constant, pool, holder, klass, name, index;
 	size_t length, more;
-	uint16_t index;
 
-	if (!method || read_word(m, method + h->fields[HOTSPOT_METHOD_CONST], &constant) ||
-	    read_word(m, constant + h->fields[HOTSPOT_CONST_POOL], &pool) ||
-	    codereader_memory(m, constant + h->fields[HOTSPOT_CONST_NAME], &index, sizeof(index)) ||
-	    read_word(m, pool + h->pool_size + 8ull * index, &name) ||
-	    read_word(m, pool + h->fields[HOTSPOT_POOL_HOLDER], &holder) ||
-	    read_word(m, holder + h->fields[HOTSPOT_KLASS_NAME], &klass))
+	if (!method || read_field(m, h, method, HOTSPOT_METHOD_CONST, &constant) ||
+	    read_field(m, h, constant, HOTSPOT_CONST_POOL, &pool) ||
+	    read_field(m, h, constant, HOTSPOT_CONST_NAME, &index) ||
+	    read_word(m, pool + h->pool_size + 8 * index, &name) ||
+	    read_field(m, h, pool, HOTSPOT_POOL_HOLDER, &holder) ||
+	    read_field(m, h, holder, HOTSPOT_KLASS_NAME, &klass))
 		return 0;
 	length = read_symbol(m, h, klass, to, NAME_BYTES / 2);
 	for (size_t i = 0; i < length; i++)
@@ -403,6 +496,21 @@ static size_t method_name(struct code_memory *m, const struct hotspot *h, uint64
 
 /* --- the heaps ------------------------------------------------------------------------------- */
 
+#define BARRIERS_MAX 4u
+#define PC_STEP	     (1u << ARCH_PC_SHIFT)
+
+/*
+ * A virtual thread that goes on has only its innermost frames on the stack of the thread that
+ * carries it. The outermost of them returns to a barrier, right below the frame of
+ * Continuation.enterSpecial, by which the carrier has entered: the barrier stands for that method
+ * and for all frames that are not there.
+ */
+struct continuations {
+	uint64_t barriers[BARRIERS_MAX];
+	uint32_t nbarriers;
+	uint32_t enter_frame; /* bytes of enterSpecial's frame; 0: not found */
+};
+
 struct heap_reader {
 	struct code_memory *m;
 	const struct hotspot *h;
@@ -410,31 +518,78 @@ struct heap_reader {
 	const struct hotspot_heap *heap;
 	struct disasm *disasm; /* NULL: there is none */
 	struct work *work;     /* of it */
-	uint8_t *bytes;	       /* of the heap, from its start */
+	struct continuations *continuations;
+	uint8_t *bytes; /* of the heap, from its start */
 	uint64_t size;
 	uint64_t kind_at; /* address of the name read last */
 	char kind[32];
 };
 
-static uint64_t blob_word(const struct heap_reader *r, uint64_t at, enum hotspot_field field,
-			  size_t size)
+static uint64_t blob_field(const struct heap_reader *r, uint64_t at, enum hotspot_field field)
 {
-	uint64_t value = 0;
+	const struct hotspot_place *place = &r->h->fields[field];
 
-	memcpy(&value, r->bytes + at + r->h->fields[field], size);
-	return value;
+	return field_value(place, r->bytes + at + place->at);
+}
+
+/* Where the code of a blob begins or ends. */
+static uint64_t blob_code(const struct heap_reader *r, uint64_t at, enum hotspot_field field)
+{
+	const uint64_t value = blob_field(r, at, field);
+
+	return r->h->fields[field].is_pointer ? value : r->heap->low + at + value;
+}
+
+/* Bytes; 0: it has none, or one that cannot be. */
+static uint32_t blob_frame(const struct heap_reader *r, uint64_t at)
+{
+	const int64_t words = (int64_t)blob_field(r, at, HOTSPOT_BLOB_FRAME_SIZE);
+
+	return words > 1 && words < FRAME_WORDS ? (uint32_t)words * 8 : 0;
+}
+
+/* Code that hands over to another method, and leaves the return address where it is. */
+static bool has_no_frame(const char *kind, uint32_t frame)
+{
+	return !strcmp(kind, "vtable chunks") || !strcmp(kind, "MethodHandles adapters") ||
+	       (!strcmp(kind, "native nmethod") && !frame);
+}
+
+static void note_barriers(struct continuations *c, const uint8_t *code, uint64_t addr,
+			  uint32_t size)
+{
+	for (uint32_t at = 0; at < size && c->nbarriers < BARRIERS_MAX; at++)
+		if (framecode_barrier(code, size, at))
+			c->barriers[c->nbarriers++] = addr + at;
+}
+
+/* Nothing but a return leads there, so only the byte before, by which one is looked up, counts. */
+static int add_barriers(const struct continuations *c, struct code_draft *d)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->nbarriers && c->enter_frame && !err; i++) {
+		err = add_rule(d, c->barriers[i] - PC_STEP, c->barriers[i],
+			       RULE_FRAME(ROW_SP, c->enter_frame, 16));
+		if (!err)
+			err = codedraft_name(d, c->barriers[i] - PC_STEP, 2 * PC_STEP, BARRIER_NAME,
+					     strlen(BARRIER_NAME));
+	}
+	return err;
 }
 
 static int add_code(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t end)
 {
-	const int32_t words = (int32_t)blob_word(r, at, HOTSPOT_BLOB_FRAME_SIZE, 4);
-	const int32_t complete = (int32_t)blob_word(r, at, HOTSPOT_BLOB_FRAME_COMPLETE, 4);
-	const uint32_t frame = words > 1 && words < FRAME_WORDS ? (uint32_t)words * 8 : 0;
+	const int32_t complete = (int32_t)blob_field(r, at, HOTSPOT_BLOB_FRAME_COMPLETE);
+	const uint32_t frame = blob_frame(r, at);
 
 	if (!strcmp(r->kind, "Interpreter"))
 		return add_interpreter(r->d, begin, end);
-	if (!strcmp(r->kind, "vtable chunks"))
-		return add_rule(r->d, begin, end, RULE_FRAME(ROW_SP, 8, 0));
+	if (has_no_frame(r->kind, frame))
+		return add_rule(r->d, begin, end, RULE_FRAME(ROW_SP, -ARCH_RA_AT, 0));
+	if (!strncmp(r->kind, "StubRoutines (continuation", 26))
+		note_barriers(r->continuations, r->bytes + (begin - r->heap->low), begin,
+			      (uint32_t)(end - begin));
 	if (!frame)
 		return 0;
 	return hotspot_frame(r->d,
@@ -453,9 +608,11 @@ static int add_blob_name(struct heap_reader *r, uint64_t at, uint64_t begin, uin
 	char name[NAME_BYTES];
 	size_t length = 0;
 
-	if (knows_names(r->h) &&
+	if (!find_missing_names(r->h) &&
 	    (!strcmp(r->kind, "nmethod") || !strcmp(r->kind, "native nmethod")))
-		length = method_name(r->m, r->h, blob_word(r, at, HOTSPOT_METHOD, 8), name);
+		length = method_name(r->m, r->h, blob_field(r, at, HOTSPOT_METHOD), name);
+	if (length == strlen(ENTER_NAME) && !memcmp(name, ENTER_NAME, length))
+		r->continuations->enter_frame = blob_frame(r, at);
 	return length ? codedraft_name(r->d, begin, end - begin, name, length)
 		      : codedraft_name(r->d, begin, end - begin, r->kind, strlen(r->kind));
 }
@@ -468,15 +625,15 @@ static int add_block(struct heap_reader *r, uint64_t block)
 	uint64_t length, begin, end, name;
 	int err;
 
-	if (at + BLOB_BYTES > r->size || !blob_word(r, block, HOTSPOT_BLOCK_USED, 1))
+	if (at + BLOB_BYTES > r->size || !blob_field(r, block, HOTSPOT_BLOCK_USED))
 		return 0;
-	length = blob_word(r, block, HOTSPOT_BLOCK_LENGTH, 8);
-	begin = blob_word(r, at, HOTSPOT_BLOB_CODE_BEGIN, 8);
-	end = blob_word(r, at, HOTSPOT_BLOB_CODE_END, 8);
+	length = blob_field(r, block, HOTSPOT_BLOCK_LENGTH);
+	begin = blob_code(r, at, HOTSPOT_BLOB_CODE_BEGIN);
+	end = blob_code(r, at, HOTSPOT_BLOB_CODE_END);
 	if (length > (r->size - block) >> r->heap->log2 || begin < r->heap->low + at ||
 	    begin >= end || end > r->heap->low + block + (length << r->heap->log2))
 		return 0;
-	name = blob_word(r, at, HOTSPOT_BLOB_NAME, 8);
+	name = blob_field(r, at, HOTSPOT_BLOB_NAME);
 	if (name != r->kind_at)
 		codereader_string(r->m, name, r->kind, sizeof(r->kind));
 	r->kind_at = name;
@@ -511,11 +668,12 @@ static int add_heap(struct heap_reader *r)
 int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d)
 {
 	struct work work = {.limit = WORK_MAX};
+	struct continuations continuations = {.nbarriers = 0};
 	struct disasm *disasm = NULL;
 	int err;
 
 	for (unsigned int i = HOTSPOT_BLOCK_LENGTH; i <= HOTSPOT_METHOD; i++)
-		if (h->known[i] && h->fields[i] > BLOB_BYTES - sizeof(uint64_t))
+		if (h->fields[i].size && h->fields[i].at > BLOB_BYTES - sizeof(uint64_t))
 			return 0;
 	err = disasm_new(ARCH_MACHINE, &disasm);
 	err = err == -ENOTSUP ? 0 : err;
@@ -525,10 +683,13 @@ int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_dra
 					.d = d,
 					.heap = &h->heaps[i],
 					.disasm = disasm,
-					.work = &work};
+					.work = &work,
+					.continuations = &continuations};
 
 		err = add_heap(&r);
 	}
+	if (!err)
+		err = add_barriers(&continuations, d);
 	disasm_free(disasm);
 	return err;
 }

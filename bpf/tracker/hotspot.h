@@ -29,10 +29,9 @@ enum hotspot_field {
 	HOTSPOT_BLOB_NAME,
 	HOTSPOT_BLOB_FRAME_SIZE,
 	HOTSPOT_BLOB_FRAME_COMPLETE,
-	HOTSPOT_BLOB_CODE_BEGIN,
+	HOTSPOT_BLOB_CODE_BEGIN, /* an address, or an offset from the blob's own */
 	HOTSPOT_BLOB_CODE_END,
-	HOTSPOT_FRAMES, /* those before are needed for frames, those from here on for names */
-	HOTSPOT_METHOD = HOTSPOT_FRAMES,
+	HOTSPOT_METHOD, /* from here on: for names */
 	HOTSPOT_METHOD_CONST,
 	HOTSPOT_CONST_POOL,
 	HOTSPOT_CONST_NAME,
@@ -46,8 +45,12 @@ enum hotspot_field {
 #define HOTSPOT_HEAPS_MAX 8u
 
 struct hotspot {
-	uint64_t fields[HOTSPOT_FIELDS];
-	bool known[HOTSPOT_FIELDS];
+	struct hotspot_place {
+		uint64_t at;
+		uint8_t size; /* bytes, 0: not known */
+		bool is_signed;
+		bool is_pointer;
+	} fields[HOTSPOT_FIELDS];
 	uint64_t block_size, pool_size; /* sizeof HeapBlock and ConstantPool; 0: not known */
 	struct hotspot_heap {
 		uint64_t low, high;
@@ -58,11 +61,13 @@ struct hotspot {
 };
 
 /*
- * Finds the structures; vm_structs, vm_types: addresses of gHotSpotVMStructs and gHotSpotVMTypes. A
- * machine whose structures are others has no heaps. -errno as codereader_memory.
+ * Finds the structures; vm_structs, vm_types: addresses of gHotSpotVMStructs and gHotSpotVMTypes.
+ * *missing names the first structure that the machine does not describe as it is understood, or is
+ * NULL. Then there are no heaps, if frames need it, or no names of methods. A machine that is about
+ * to start has neither. -errno as codereader_memory.
  */
-int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types,
-		 struct hotspot *out);
+int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types, struct hotspot *out,
+		 const char **missing);
 /* Adds the state of the code cache to *mark. -ENOMEM. */
 int hotspot_mark(struct code_memory *m, const struct hotspot *h, uint64_t *mark);
 /* Adds frames and names of all code. -ENOMEM, -E2BIG; what cannot be read is left out. */

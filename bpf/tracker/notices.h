@@ -22,6 +22,7 @@ enum notice {
 	NOTICE_SILENT_FILE,
 	NOTICE_UNWATCHED_CPU,
 	NOTICE_MUTE_JAVA,
+	NOTICE_HOTSPOT,
 };
 
 struct notices {

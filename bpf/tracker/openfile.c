@@ -188,9 +188,11 @@ static uint32_t generation_of(int fd)
 static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 {
 	const uint64_t began = clock_cpu_time();
+	const char *missing;
 	struct stat st;
 
-	*fd = codereader_read(r->pid, &r->code, r->bare, &a->mark);
+	*fd = codereader_read(r->pid, &r->code, r->bare, &a->mark, &missing);
+	snprintf(a->why, sizeof(a->why), "%s", missing ? missing : "");
 	a->err = *fd < 0 ? *fd : 0;
 	if (*fd >= 0 && !fstat(*fd, &st))
 		file_facts_of(&a->file, &st);

@@ -66,6 +66,7 @@ struct process_code {
 	uint32_t nbare;	    /* of all so far */
 	bool bare_is_new;   /* some came since the last question, or are to be read again */
 	uint64_t asked;	    /* time of the last question */
+	uint32_t refusals;  /* answers that the description is not understood */
 	uint32_t nreadings; /* of that code, the first few of them */
 };
 

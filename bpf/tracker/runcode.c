@@ -17,23 +17,25 @@
 #include "bpf/sampler/clock.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/maplist.h"
+#include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/openfile.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/targets.h"
 
-#define BARE_NS	     (20ull * 1000000) /* a turn while walks come by bare code */
-#define IDLE_NS	     (50ull * 1000000) /* and at other times: the first sample of a process counts */
-#define CALM_NS	     (500ull * 1000000)	 /* likewise, if it does not */
-#define BARE_LAST_NS (1000ull * 1000000) /* as long as that was at most so long ago */
-#define BARE_WAIT_NS (20ull * 1000000)	 /* the pause between the first readings of such code */
-#define BARE_SHARE   8u			 /* as SHARE, for these and while a description grows */
-#define BARE_FIRST   12u		 /* as many of them: each shows one more frame of a stack */
-#define WAIT_MIN_NS  (1000ull * 1000000)
-#define WAIT_MAX_NS  (8000ull * 1000000)
-#define FAILED_NS    (30000ull * 1000000)
-#define SHARE	     50u /* 1/n of the time at most goes into readings of one process */
+#define BARE_NS	      (20ull * 1000000) /* a turn while walks come by bare code */
+#define IDLE_NS	      (50ull * 1000000) /* and at other times: the first sample of a process counts */
+#define CALM_NS	      (500ull * 1000000)  /* likewise, if it does not */
+#define BARE_LAST_NS  (1000ull * 1000000) /* as long as that was at most so long ago */
+#define BARE_WAIT_NS  (20ull * 1000000)	  /* the pause between the first readings of such code */
+#define BARE_SHARE    8u		  /* as SHARE, for these and while a description grows */
+#define BARE_FIRST    12u /* as many of them: each shows one more frame of a stack */
+#define WAIT_MIN_NS   (1000ull * 1000000)
+#define WAIT_MAX_NS   (8000ull * 1000000)
+#define FAILED_NS     (30000ull * 1000000)
+#define REFUSALS_TOLD 3u
+#define SHARE	      50u /* 1/n of the time at most goes into readings of one process */
 
 int runcode_wait(const struct runcode *rc)
 {
@@ -255,6 +257,18 @@ static bool take_code(struct runcode *rc, struct process *p, const struct open_a
 	return p->code.table != NULL;
 }
 
+/* A machine that is about to start may not have filled its tables yet. */
+static void tell_missing(struct runcode *rc, struct process *p, const struct open_answer *a)
+{
+	if (!a->why[0] || ++p->code.refusals < REFUSALS_TOLD ||
+	    !notices_first(rc->notices, NOTICE_HOTSPOT))
+		return;
+	notices_tell(rc->notices, 1,
+		     "no methods of Java for %s (%d): its virtual machine does not describe %s as "
+		     "HotSpot of JDK 9 to 25 does",
+		     p->comm, (int)p->pid, a->why);
+}
+
 static uint64_t longer(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -273,6 +287,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 		return;
 	}
 	p->code.question = 0;
+	tell_missing(rc, p, a);
 	if (!a->err && take_code(rc, p, a, fd)) {
 		changed = p->code.mark != a->mark;
 		p->code.mark = a->mark;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct open_answer;
+struct notices;
 struct opening;
 struct process;
 
@@ -28,6 +29,7 @@ struct runcode {
 	struct objects *objects;
 	struct opener *opener; /* NULL: nothing is asked */
 	const struct targets *targets;
+	struct notices *notices;
 };
 
 /* Asks about the processes that were sampled in such code, each after a pause. */

@@ -263,7 +263,7 @@ void tracker_connect(struct tracker *t)
 	t->runcode.sampler = t->runtimes.sampler = t->sampler;
 	t->runcode.procs = t->runtimes.procs = &t->procs;
 	t->runtimes.publisher = &t->publisher;
-	t->runtimes.notices = &t->notices;
+	t->runtimes.notices = t->runcode.notices = &t->notices;
 	t->runcode.objects = &t->objects;
 	t->builders.evictor = &t->evictor;
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
 """Stacks through code without frame pointers that a process makes at run time and describes in its own
-memory: a program that knows its own chain of calls (described.c), and lli, qemu, php and java where they
-are installed.
+memory: a program that knows its own chain of calls (described.c), and lli, qemu and php where they are
+installed. test_java.py is about Java.
 
 Covers: bpf/tracker/runcode.c bpf/tracker/gdbjit.c bpf/tracker/codereader.c bpf/tracker/openhelper.c tui/symbolize/jit.c
 """
@@ -26,18 +26,6 @@ from together import common, share  # noqa: E402
 
 DESCRIBED = os.path.join(live.WORK, "described")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
-INTERPRETED = "Interpreter"
-JAVA = """public class Chain {
-  static long burn(int n) { long s = n; for (int i = 0; i < 2000; i++) s = s * 31 + i; return s; }
-  static long odd(int n) { return even(n) + 1; }
-  static long even(int n) { return (n == 0 ? burn(n) : odd(n - 1)) + 1; }
-  static long top() { return odd(2) + 1; }
-  static void run() { long s = 0; while (true) { s += top(); if (s == 1) System.out.println(s); } }
-  public static void main(String[] a) { Thread t = new Thread(Chain::run); t.start(); }
-}
-"""
-
-
 
 
 def below(user, chain):
@@ -163,34 +151,12 @@ def runtimes(tap, folder):
         tap.skip("php", "not installed")
 
 
-def java(tap, folder):
-    """Between call_stub, by which the machine enters Java, and the method that runs: three interpreted
-    methods (Thread.run, the lambda, Chain.run), then the compiled ones."""
-    if not shutil.which("java"):
-        tap.skip("java", "not installed")
-        return
-    # Each method is compiled alone, so that all of them are frames.
-    flags = ["-XX:-Inline", "-XX:-UseOnStackReplacement", "-XX:+UseSerialGC"]
-    with open(f"{folder}/Chain.java", "w", encoding="ascii") as file:
-        file.write(JAVA)
-    chain = ["StubRoutines.*", *[INTERPRETED] * 3, "Chain.top", *["Chain.odd", "Chain.even"] * 3, "Chain.burn"]
-
-    def frames(tap, program):
-        whole = collections.Counter({user: n for user, n in program.stacks.items() if is_whole(user)})
-        right = share(whole, program.good)
-        tap.ok(right > 0.99, f"{program.name}: no whole stack lacks a frame", f"{right:.4f}")
-
-    for name, more in (("C2", ["-XX:-TieredCompilation"]), ("C1", ["-XX:TieredStopAtLevel=1"])):
-        yield Program(f"java, {name}", ["java", *flags, *more, f"{folder}/Chain.java"], chain, 0.8, frames,
-                      lambda user: "burn" in user[-1] or not is_whole(user), busy=2.0)
-
-
 def main():
     tap = live.Tap()
     live.need(tap)
     hung(tap)
     with tempfile.TemporaryDirectory() as folder:
-        for program in together.sample(tap, [*own_programs(), *runtimes(tap, folder), *java(tap, folder)]):
+        for program in together.sample(tap, [*own_programs(), *runtimes(tap, folder)]):
             program.check(tap)
     tap.done()
 

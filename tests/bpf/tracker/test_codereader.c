@@ -90,6 +90,7 @@ static void test_own_functions(void **state)
 	struct jitimage images[3];
 	struct code_places places = own_places();
 	struct unwind_table *t;
+	const char *missing;
 	uint64_t mark, again;
 	char names[256] = "";
 	int fd;
@@ -100,7 +101,7 @@ static void test_own_functions(void **state)
 	jitimage_make(&images[1], TEXT + 0x10, 0x30, 16, "first");
 	jitimage_make(&images[2], TEXT + 0x900000, 0x123, 96, "far");
 	describe(entries, images, 3);
-	fd = codereader_read(getpid(), &places, NULL, &mark);
+	fd = codereader_read(getpid(), &places, NULL, &mark, &missing);
 	assert_true(fd >= 0);
 	assert_true(mark);
 	t = read_table(fd);
@@ -120,14 +121,14 @@ static void test_own_functions(void **state)
 	close(fd);
 	/* The same again is not read; a change is. */
 	places.mark = mark;
-	assert_int_equal(codereader_read(getpid(), &places, NULL, &again), -EALREADY);
+	assert_int_equal(codereader_read(getpid(), &places, NULL, &again, &missing), -EALREADY);
 	describe(entries, images, 2);
-	fd = codereader_read(getpid(), &places, NULL, &again);
+	fd = codereader_read(getpid(), &places, NULL, &again, &missing);
 	assert_true(fd >= 0);
 	assert_int_not_equal(again, mark);
 	close(fd);
 	describe(entries, images, 0);
-	assert_int_equal(codereader_read(getpid(), &places, NULL, &again), -ENOENT);
+	assert_int_equal(codereader_read(getpid(), &places, NULL, &again, &missing), -ENOENT);
 }
 
 static void test_loaded_frames(void **state)
@@ -136,6 +137,7 @@ static void test_loaded_frames(void **state)
 	struct jit_code_entry entry;
 	struct code_places places = own_places();
 	struct unwind_table *t;
+	const char *missing;
 	uint64_t mark;
 	int fd;
 
@@ -146,7 +148,7 @@ static void test_loaded_frames(void **state)
 	memset(images[0].frame, 0, sizeof(images[0].frame));
 	images[0].sections[2].sh_addr = (uint64_t)(uintptr_t)images[1].frame;
 	describe(&entry, images, 1);
-	fd = codereader_read(getpid(), &places, NULL, &mark);
+	fd = codereader_read(getpid(), &places, NULL, &mark, &missing);
 	assert_true(fd >= 0);
 	t = read_table(fd);
 	assert_int_equal(rule_at(t, TEXT + 3), RULE_FRAME(ROW_SP, 24, 0));
@@ -161,6 +163,7 @@ static void test_broken(void **state)
 	struct jit_code_entry entries[2];
 	struct jitimage images[2], good;
 	struct code_places places = own_places();
+	const char *missing;
 	uint64_t mark, seed = 1;
 
 	(void)state;
@@ -181,7 +184,7 @@ static void test_broken(void **state)
 			entries[0].symfile = (const char *)16;
 		if (turn % 3 == 1 && turn > 3)
 			continue; /* 65,536 images each time */
-		fd = codereader_read(getpid(), &places, NULL, &mark);
+		fd = codereader_read(getpid(), &places, NULL, &mark, &missing);
 		assert_true(fd >= 0);
 		t = read_table(fd);
 		unwind_table_free(t);
@@ -189,7 +192,7 @@ static void test_broken(void **state)
 	}
 	describe(entries, images, 0);
 	places.descriptors[0] = 8;
-	assert_int_equal(codereader_read(getpid(), &places, NULL, &mark), -EFAULT);
+	assert_int_equal(codereader_read(getpid(), &places, NULL, &mark, &missing), -EFAULT);
 }
 
 static int write_draft(struct code_draft *d)

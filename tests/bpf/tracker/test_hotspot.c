@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A code cache that this process lays out in its own memory as HotSpot does, with the tables that
- * say where everything is, and machine code of JDK 17 as gdb disassembles it. Expected rows are
- * what the instructions do to the stack pointer.
+ * say where everything is: those of JDK 17 and 25 with their types, which were printed from their
+ * gHotSpotVMStructs, and machine code of JDK 17 as gdb disassembles it. Expected rows are what the
+ * instructions do to the stack pointer.
  * Covers: bpf/tracker/hotspot.c unwind/arch/x86_64/framecode.c
  */
 #include <setjmp.h>
@@ -13,6 +14,7 @@
 #include <cmocka.h>
 #include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +183,17 @@ struct block {
 	} blob;
 };
 
+struct block25 {
+	uint32_t length;
+	uint8_t used;
+	struct blob25 {
+		const char *name;
+		int code_offset, data_offset, frame_size;
+		int16_t frame_complete, other;
+		uint64_t method;
+	} blob;
+};
+
 struct symbol {
 	uint16_t length;
 	char body[30];
@@ -227,60 +240,99 @@ struct vm_type {
 	uint64_t size;
 };
 
-#define FIELD(type, name, of, member)                                                              \
+#define FIELD(type, name, text, of, member)                                                        \
 	{                                                                                          \
-		type, name, "", 0, offsetof(struct of, member), NULL                               \
+		type, name, text, 0, offsetof(struct of, member), NULL                             \
 	}
 
-static const struct vm_struct vm_structs[] = {
-	{"CodeCache", "_heaps", "", 1, 0, &vm.heaps},
-	{"Other", "_low", "", 0, 4711, NULL},
-	{"GrowableArrayBase", "_len", "", 0, 0, NULL},
-	{"GrowableArray<int>", "_data", "", 0, 8, NULL},
-	FIELD("CodeHeap", "_memory", code_heap, memory),
-	FIELD("CodeHeap", "_segmap", code_heap, segmap),
-	FIELD("CodeHeap", "_log2_segment_size", code_heap, log2),
-	FIELD("VirtualSpace", "_low", space, low),
-	FIELD("VirtualSpace", "_high", space, high),
-	FIELD("HeapBlock::Header", "_length", block, length),
-	FIELD("HeapBlock::Header", "_used", block, used),
-	FIELD("CodeBlob", "_name", blob, name),
-	FIELD("CodeBlob", "_frame_size", blob, frame_size),
-	FIELD("CodeBlob", "_frame_complete_offset", blob, frame_complete),
-	FIELD("CodeBlob", "_code_begin", blob, code_begin),
-	FIELD("CodeBlob", "_code_end", blob, code_end),
-	FIELD("CompiledMethod", "_method", blob, method),
-	{"Method", "_constMethod", "", 0, 0, NULL},
-	FIELD("ConstMethod", "_constants", const_method, pool),
-	FIELD("ConstMethod", "_name_index", const_method, name_index),
-	FIELD("ConstantPool", "_pool_holder", pool, holder),
-	FIELD("Klass", "_name", klass, name),
-	FIELD("Symbol", "_length", symbol, length),
-	FIELD("Symbol", "_body", symbol, body),
+#define ALL_RELEASES                                                                               \
+	{"CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", 1, 0, &vm.heaps},                     \
+		{"Other", "_low", "char*", 0, 4711, NULL},                                         \
+		{"GrowableArrayBase", "_len", "int", 0, 0, NULL},                                  \
+		{"GrowableArray<int>", "_data", "int*", 0, 8, NULL},                               \
+		FIELD("CodeHeap", "_memory", "VirtualSpace", code_heap, memory),                   \
+		FIELD("CodeHeap", "_segmap", "VirtualSpace", code_heap, segmap),                   \
+		FIELD("CodeHeap", "_log2_segment_size", "int", code_heap, log2),                   \
+		FIELD("VirtualSpace", "_low", "char*", space, low),                                \
+		FIELD("VirtualSpace", "_high", "char*", space, high),                              \
+		{"Method", "_constMethod", "ConstMethod*", 0, 0, NULL},                            \
+		FIELD("ConstMethod", "_constants", "ConstantPool*", const_method, pool),           \
+		FIELD("ConstMethod", "_name_index", "u2", const_method, name_index),               \
+		FIELD("ConstantPool", "_pool_holder", "InstanceKlass*", pool, holder),             \
+		FIELD("Klass", "_name", "Symbol*", klass, name),                                   \
+		FIELD("Symbol", "_length", "u2", symbol, length),                                  \
+		FIELD("Symbol", "_body", NULL, symbol, body)
+
+static struct vm_struct vm_structs17[] = {
+	ALL_RELEASES,
+	FIELD("HeapBlock::Header", "_length", "size_t", block, length),
+	FIELD("HeapBlock::Header", "_used", "bool", block, used),
+	FIELD("CodeBlob", "_name", "const char*", blob, name),
+	FIELD("CodeBlob", "_frame_size", "int", blob, frame_size),
+	FIELD("CodeBlob", "_frame_complete_offset", "int", blob, frame_complete),
+	{"CodeBlob", "_data_offset", "int", 0, 4, NULL}, /* not used beside the two that follow */
+	FIELD("CodeBlob", "_code_begin", "address", blob, code_begin),
+	FIELD("CodeBlob", "_code_end", "address", blob, code_end),
+	FIELD("CompiledMethod", "_method", "Method*", blob, method),
 	{NULL, NULL, NULL, 0, 0, NULL},
 };
-static const struct vm_type vm_types[] = {
-	{"Other", NULL, {0}, 1},
-	{"HeapBlock", NULL, {0}, offsetof(struct block, blob)},
-	{"ConstantPool", NULL, {0}, offsetof(struct pool, entries)},
-	{NULL, NULL, {0}, 0}};
-static const struct vm_struct *gHotSpotVMStructs = vm_structs;
+static struct vm_struct vm_structs25[] = {
+	ALL_RELEASES,
+	FIELD("HeapBlock::Header", "_length", "uint32_t", block25, length),
+	FIELD("HeapBlock::Header", "_used", "bool", block25, used),
+	FIELD("CodeBlob", "_name", "const char*", blob25, name),
+	FIELD("CodeBlob", "_frame_size", "int", blob25, frame_size),
+	FIELD("CodeBlob", "_frame_complete_offset", "int16_t", blob25, frame_complete),
+	FIELD("CodeBlob", "_code_offset", "int", blob25, code_offset),
+	FIELD("CodeBlob", "_data_offset", "int", blob25, data_offset),
+	FIELD("nmethod", "_method", "Method*", blob25, method),
+	{NULL, NULL, NULL, 0, 0, NULL},
+};
+static struct vm_type vm_types[] = {{"Other", NULL, {0}, 1},
+				    {"HeapBlock", NULL, {0}, offsetof(struct block, blob)},
+				    {"ConstantPool", NULL, {0}, offsetof(struct pool, entries)},
+				    {NULL, NULL, {0}, 0}};
+static const struct vm_struct *gHotSpotVMStructs;
 static const struct vm_type *gHotSpotVMTypes = vm_types;
+static bool is_25;
 
-/* A block of 8 segments whose code begins in its second one. */
-static struct block *put_block(unsigned int segment, const char *name, const uint8_t *code,
-			       size_t size, int words, int complete)
+static void be_release(bool of_25)
+{
+	is_25 = of_25;
+	gHotSpotVMStructs = of_25 ? vm_structs25 : vm_structs17;
+	vm_types[1].size = of_25 ? offsetof(struct block25, blob) : offsetof(struct block, blob);
+}
+
+/* A block of 8 segments whose code begins in its second one, at what is returned. */
+static uint64_t put_block(unsigned int segment, const char *name, const uint8_t *code, size_t size,
+			  int words, int complete)
 {
 	uint8_t *at = vm.memory + (size_t)segment * SEGMENT;
-	struct block *b = (struct block *)at;
+	const uint64_t begin = (uint64_t)(uintptr_t)at + SEGMENT;
 
 	for (unsigned int i = 0; i < 8; i++)
 		vm.segmap[segment + i] = (uint8_t)i;
 	memcpy(at + SEGMENT, code, size);
-	*b = (struct block){8, 1, {name, words, complete, 0, 0, (uint64_t)(uintptr_t)&method}};
-	b->blob.code_begin = (uint64_t)(uintptr_t)at + SEGMENT;
-	b->blob.code_end = b->blob.code_begin + size;
-	return b;
+	if (is_25)
+		*(struct block25 *)at = (struct block25){
+			8,
+			1,
+			{name, SEGMENT - offsetof(struct block25, blob),
+			 (int)(SEGMENT - offsetof(struct block25, blob) + size), words,
+			 (int16_t)complete, 0x7777, (uint64_t)(uintptr_t)&method}};
+	else
+		*(struct block *)at = (struct block){
+			8,
+			1,
+			{name, words, complete, begin, begin + size, (uint64_t)(uintptr_t)&method}};
+	return begin;
+}
+
+static void free_block(unsigned int segment)
+{
+	uint8_t *at = vm.memory + (size_t)segment * SEGMENT;
+
+	at[is_25 ? offsetof(struct block25, used) : offsetof(struct block, used)] = 0;
 }
 
 static void make_machine(void)
@@ -307,33 +359,35 @@ static struct code_places places(void)
 static void open_machine(struct code_memory *m, struct hotspot *h)
 {
 	const struct code_places p = places();
+	const char *missing;
 
 	*m = (struct code_memory){.pid = getpid(), .left = 1 << 24};
-	assert_int_equal(hotspot_open(m, p.vm_structs, p.vm_types, h), 0);
+	assert_int_equal(hotspot_open(m, p.vm_structs, p.vm_types, h, &missing), 0);
+	assert_null(missing);
 }
 
-static void test_code_cache(void **state)
+static void check_code_cache(bool of_25)
 {
 	struct code_memory m;
 	struct code_draft d;
 	struct hotspot h;
-	struct block *nmethod, *interpreter;
-	uint64_t mark = 0, again = 0;
+	uint64_t mark = 0, again = 0, nmethod, interpreter;
 
-	(void)state;
+	be_release(of_25);
 	make_machine();
 	nmethod = put_block(0, "nmethod", compiled, sizeof(compiled), 6, 20);
 	interpreter = put_block(16, "Interpreter", native, sizeof(native), 0, -1);
-	put_block(24, "nmethod", native, sizeof(native), 12, 8)->used = 0;
+	put_block(24, "nmethod", native, sizeof(native), 12, 8);
+	free_block(24);
 	open_machine(&m, &h);
 	assert_int_equal(h.nheaps, 1);
 	assert_int_equal(codedraft_init(&d), 0);
 	assert_int_equal(hotspot_read(&m, &h, &d), 0);
 	assert_int_equal(d.nruns, 2);
-	assert_int_equal(d.runs[0].start, nmethod->blob.code_begin);
-	assert_int_equal(d.runs[0].end, nmethod->blob.code_end);
+	assert_int_equal(d.runs[0].start, nmethod);
+	assert_int_equal(d.runs[0].end, nmethod + sizeof(compiled));
 	assert_int_equal(d.runs[0].nrows, 6);
-	assert_int_equal(d.runs[1].start, interpreter->blob.code_begin);
+	assert_int_equal(d.runs[1].start, interpreter);
 	assert_int_equal(RULE_KIND(d.rows[6].rule), ROW_WIDE);
 	assert_int_equal(d.nnames, 2);
 	assert_string_equal(d.text + d.names[0].text, "a.b.Class.method");
@@ -349,6 +403,124 @@ static void test_code_cache(void **state)
 	assert_int_not_equal(mark, again);
 }
 
+static void test_code_cache(void **state)
+{
+	(void)state;
+	check_code_cache(false);
+	check_code_cache(true);
+}
+
+/* Code that goes on in another method: nothing but the return address is on the stack. */
+static void test_frameless(void **state)
+{
+	static const char *const kinds[] = {"vtable chunks", "MethodHandles adapters",
+					    "native nmethod"};
+
+	(void)state;
+	be_release(true);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct code_memory m;
+		struct code_draft d;
+		struct hotspot h;
+
+		make_machine();
+		put_block(0, kinds[i], native, sizeof(native), 0, -1);
+		open_machine(&m, &h);
+		assert_int_equal(codedraft_init(&d), 0);
+		assert_int_equal(hotspot_read(&m, &h, &d), 0);
+		assert_int_equal(d.nrows, 1);
+		assert_int_equal(d.rows[0].rule, RULE_FRAME(ROW_SP, 8, 0));
+		codedraft_free(&d);
+	}
+}
+
+/* The stub of JDK 25: a frame that returns to its second function is below enterSpecial's. */
+static void test_continuation(void **state)
+{
+	static const uint8_t stub[] = {
+		0x5d,				 /* 0: pop %rbp */
+		0xc3,				 /* 1: ret */
+		0x49, 0x8b, 0xa7, 0x18, 6, 0, 0, /* 2: mov 0x618(%r15), %rsp */
+		0x50,				 /* 9: push %rax */
+		0x49, 0x8b, 0xa7, 0x18, 6, 0, 0, /* 10: not behind a return */
+	};
+	static const struct symbol owner = {28, "jdk/internal/vm/Continuation"},
+				   name = {12, "enterSpecial"};
+	static struct klass klass_of = {&owner};
+	static const struct pool pool_of = {&klass_of, {NULL, NULL, &name}};
+	static const struct const_method constant_of = {&pool_of, 2};
+	static const struct const_method *const method_of = &constant_of;
+	struct code_memory m;
+	struct code_draft d;
+	struct hotspot h;
+	uint64_t begin;
+
+	(void)state;
+	be_release(true);
+	for (int found = 0; found < 2; found++) {
+		make_machine();
+		begin = put_block(0, "StubRoutines (continuationstubs)", stub, sizeof(stub), 0, -1);
+		put_block(8, "native nmethod", native, sizeof(native), 12, 8);
+		if (found)
+			((struct block25 *)(vm.memory + 8 * SEGMENT))->blob.method =
+				(uint64_t)(uintptr_t)&method_of;
+		open_machine(&m, &h);
+		assert_int_equal(codedraft_init(&d), 0);
+		assert_int_equal(hotspot_read(&m, &h, &d), 0);
+		codedraft_sort(&d);
+		assert_int_equal(d.nruns, 1 + found);
+		if (found) {
+			assert_int_equal(d.runs[0].start, begin + 1);
+			assert_int_equal(d.runs[0].end, begin + 2);
+			assert_int_equal(d.rows[d.runs[0].first].rule, RULE_FRAME(ROW_SP, 96, 16));
+		}
+		codedraft_free(&d);
+	}
+}
+
+static struct vm_struct *find_entry(struct vm_struct *at, const char *type, const char *name)
+{
+	while (strcmp(at->type, type) != 0 || strcmp(at->name, name) != 0)
+		at++;
+	return at;
+}
+
+/* A field that is gone, or is of a type that nobody knows, is named. */
+static void check_missing(const char *type, const char *name, unsigned int heaps)
+{
+	const struct code_places p = places();
+	struct vm_struct *entry = find_entry(vm_structs25, type, name), kept = *entry;
+	struct code_memory m = {.pid = getpid(), .left = 1 << 24};
+	const char *missing;
+	struct hotspot h;
+	char full[80];
+
+	snprintf(full, sizeof(full), "%s::%s", type, name);
+	for (int i = 0; i < 2; i++) {
+		*entry = kept;
+		if (i)
+			entry->text = "float128";
+		else
+			entry->name = "_gone";
+		assert_int_equal(hotspot_open(&m, p.vm_structs, p.vm_types, &h, &missing), 0);
+		assert_string_equal(missing, full);
+		assert_int_equal(h.nheaps, heaps);
+	}
+	*entry = kept;
+}
+
+static void test_missing(void **state)
+{
+	(void)state;
+	be_release(true);
+	make_machine();
+	check_missing("CodeCache", "_heaps", 0);
+	check_missing("HeapBlock::Header", "_length", 0);
+	check_missing("CodeBlob", "_frame_complete_offset", 0);
+	check_missing("CodeHeap", "_log2_segment_size", 0);
+	check_missing("Klass", "_name", 1); /* of names only */
+}
+
 /* Numbers anywhere in the machine that are not true. */
 static void test_broken(void **state)
 {
@@ -361,7 +533,9 @@ static void test_broken(void **state)
 		struct code_draft d;
 		struct hotspot h;
 		const struct code_places p = places();
+		const char *missing;
 
+		be_release(turn & 1);
 		make_machine();
 		put_block(0, "nmethod", compiled, sizeof(compiled), 6, 20);
 		put_block(8, "native nmethod", native, sizeof(native), 12, 8);
@@ -375,7 +549,7 @@ static void test_broken(void **state)
 			memcpy(at, &values[(seed >> 20) % 6], 1 + (seed >> 24 & 7));
 		}
 		m = (struct code_memory){.pid = getpid(), .left = 1 << 24};
-		if (hotspot_open(&m, p.vm_structs, p.vm_types, &h))
+		if (hotspot_open(&m, p.vm_structs, p.vm_types, &h, &missing))
 			continue;
 		assert_int_equal(codedraft_init(&d), 0);
 		hotspot_read(&m, &h, &d);
@@ -401,9 +575,9 @@ static int close_disasm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_code_cache),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_frames),	  cmocka_unit_test(test_code_cache),
+		cmocka_unit_test(test_frameless), cmocka_unit_test(test_continuation),
+		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_broken),
 	};
 
 	return cmocka_run_group_tests(tests, open_disasm, close_disasm);

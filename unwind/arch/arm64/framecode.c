@@ -8,13 +8,15 @@
 #define RETURN_MAX   40u /* from where the record is loaded to the return: a poll is between */
 #define PAIR_MAX     504u
 
-#define STP_PUSH 0xa9bf7bfdu /* stp x29, x30, [sp, #-16]! */
-#define LDP_POP	 0xa8c17bfdu /* ldp x29, x30, [sp], #16 */
-#define STP_AT	 0xa9007bfdu /* stp x29, x30, [sp, #n] */
-#define LDP_AT	 0xa9407bfdu
-#define SUB_SP	 0xd10003ffu /* sub sp, sp, #n */
-#define ADD_SP	 0x910003ffu
-#define RET	 0xd65f03c0u
+#define STP_PUSH   0xa9bf7bfdu /* stp x29, x30, [sp, #-16]! */
+#define LDP_POP	   0xa8c17bfdu /* ldp x29, x30, [sp], #16 */
+#define STP_AT	   0xa9007bfdu /* stp x29, x30, [sp, #n] */
+#define LDP_AT	   0xa9407bfdu
+#define SUB_SP	   0xd10003ffu /* sub sp, sp, #n */
+#define ADD_SP	   0x910003ffu
+#define RET	   0xd65f03c0u
+#define LDR_X8_X28 0xf9400388u
+#define MOV_SP_X8  0x9100011fu
 
 static uint32_t insn_at(const uint8_t *code, uint32_t at)
 {
@@ -95,4 +97,12 @@ bool framecode_epilogue(const uint8_t *code, uint32_t size, uint32_t at, uint32_
 		return true;
 	}
 	return false;
+}
+
+/* ret; ldr x8, [x28, #n]; mov sp, x8 */
+bool framecode_barrier(const uint8_t *code, uint32_t size, uint32_t at)
+{
+	return at >= 4 && !(at & 3) && at <= size && size - at >= 8 &&
+	       insn_at(code, at - 4) == RET && (insn_at(code, at) & 0xffc003ffu) == LDR_X8_X28 &&
+	       insn_at(code, at + 4) == MOV_SP_X8;
 }

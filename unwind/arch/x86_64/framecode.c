@@ -109,3 +109,10 @@ bool framecode_epilogue(const uint8_t *code, uint32_t size, uint32_t at, uint32_
 	}
 	return false;
 }
+
+/* ret; mov disp32(%r15), %rsp */
+bool framecode_barrier(const uint8_t *code, uint32_t size, uint32_t at)
+{
+	return at && at <= size && size - at >= 7 && code[at - 1] == RET &&
+	       !memcmp(code + at, "\x49\x8b\xa7", 3);
+}
