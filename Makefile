@@ -361,4 +361,4 @@ help:
 include $(wildcard tests/*.mk tests/*/*.mk tests/*/*/*.mk tests/*/*/*/*.mk)
 
 # Those of the folders in which another make builds are not this one's.
--include $(shell find $(BUILD) -path '$(BUILD)/*/stacktop' -prune -o -path $(UNIT) -prune -o -name '*.d' -type f -print 2>/dev/null)
+-include $(shell find $(BUILD) -path '$(BUILD)/*/stacktop' -prune -o \( -path $(UNIT) -o -path $(BUILD)/roots -o -path $(BUILD)/distributions \) -prune -o -name '*.d' -type f -print 2>/dev/null)

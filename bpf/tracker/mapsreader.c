@@ -89,6 +89,12 @@ static bool has_file(const struct procmap *map)
 	return map->inode || map->dev_major || map->dev_minor;
 }
 
+/* Not the vDSO, nor what has a name by prctl(PR_SET_VMA). */
+static bool is_nameless_code(const struct procmap *map)
+{
+	return map->exec && !has_file(map) && !map->name[0];
+}
+
 static int count_map(struct maps_reading *s, const struct procmap *map)
 {
 	bool wanted = true;
@@ -120,17 +126,17 @@ static int hold_back(struct maps_reading *s, const struct procmap *map)
 static int on_map(const struct procmap *map, void *arg)
 {
 	struct maps_reading *s = arg;
-	const bool file = has_file(map);
+	const bool file = has_file(map), code = is_nameless_code(map);
 	int err = 0;
 
 	if (!strcmp(map->name, "[vsyscall]"))
 		return 0;
 	if (!map->exec && file && s->anonymous_end != map->start)
 		return hold_back(s, map);
-	if (map->exec && !file && s->before.end == map->start)
+	if (code && s->before.end == map->start)
 		err = count_map(s, &s->before);
 	s->before.end = 0;
-	s->anonymous_end = map->exec && !file ? map->end : 0;
+	s->anonymous_end = code ? map->end : 0;
 	return err || (!map->exec && !file) ? err : count_map(s, map);
 }
 

@@ -77,7 +77,10 @@ class Root:
 
 
 def roots():
-    """This one and those of the environment variable ROOTS, separated by colons."""
+    """This one and those of the environment variable ROOTS, separated by colons; as a part of rooted.py that
+    root alone."""
+    if "STACKTOP_ROOT" in os.environ:
+        return [Root(os.environ["STACKTOP_ROOT"])]
     return [Root(path) for path in ["", *filter(None, os.environ.get("ROOTS", "").split(":"))]]
 
 
@@ -95,12 +98,6 @@ def need(tap, *more):
 def cc(out, source, *flags):
     subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o", out, source, *flags],
                    check=True)
-
-
-def rooted(command):
-    """The command as it runs in the root of rooted.py, if this is a part of that."""
-    root = os.environ.get("STACKTOP_ROOT")
-    return ["chroot", root, *command] if root else command
 
 
 def bpf_descriptors(pid):

@@ -16,7 +16,8 @@ REPO = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 NAMES = ("python3", "perl", "php", "ruby", "node", "gcc", "g++", "rustc", "go", "ghc", "ocamlopt", "strip")
 PROGRAMS = ("chain", "liar", "chain.static", "chain.static-pie", "chain.stripped", "chain.nocfi", "signal", "throw",
             "rust", "rust.v0", "rust.abort", "go", "go.stripped", "cgo", "haskell", "haskell.dynamic")
-TESTS = ("test_foreign.py " + " ".join(PROGRAMS), "test_node.py", "test_perl.py", "test_php.py", "test_ruby.py")
+TESTS = ("test_foreign.py " + " ".join(PROGRAMS), "test_node.py", "test_perl.py", "test_php.py", "test_ruby.py",
+         "test_python.py", "test_ocaml.py")
 RESULT = re.compile(r"(ok|not ok) \d+ (?:- (?P<name>.*)|# SKIP (?P<why>.*))")
 
 
@@ -70,6 +71,7 @@ def run(tap, suite, command, env):
 
 
 def main(suite):
+    """The words of the command line choose among the tests."""
     tap = live.Tap()
     live.need(tap, "CAP_SYS_ADMIN")
     if "STACKTOP_ROOT" not in os.environ:
@@ -92,7 +94,10 @@ def main(suite):
                                *(os.path.join(build, "tests/foreign", name) for name in PROGRAMS)],
                               cwd=REPO, env=env, capture_output=True, text=True, check=False)
     tap.ok(compiled.returncode == 0, f"{suite}: the programs are compiled", compiled.stderr.strip()[-500:])
+    words = sys.argv[1:]
     for test in TESTS:
         command = test.split()
+        if words and not any(word in command[0] for word in words):
+            continue
         run(tap, suite, [os.path.join(REPO, "tests/live", command[0]), *command[1:]], env)
     tap.done()

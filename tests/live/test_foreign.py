@@ -104,7 +104,7 @@ CGO_BACK = CGO_CALL.format("c_through") + (
 CGO_COLLECT = (GO_GUESS + f"({GO}" + r";main\.collect|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*" + VDSO + "|" +
                GO_HIDDEN + "|" + GO_RESUME)
 # The runtime's own threads: C code without CFI starts them.
-CGO_THREAD = (r"(\[[^;]+\]|{0};start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
+CGO_THREAD = (r"(\[[^;]+\]|{0};(start_thread|{0})(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
               r"(;runtime\.[^;]+)*").format(CLONE) + VDSO
 # Haskell has one frame on the C stack: that of the function at work, or that called C. In a library its
 # scheduler's inner function is not in .dynsym.
@@ -125,7 +125,7 @@ class Case:
                  command=None, says=False):
         self.name = " ".join((program, *arguments))
         self.path = os.path.join(PROGRAMS, program)
-        self.command = command or live.rooted([self.path, *arguments])
+        self.command = command or live.roots()[0].command(self.path, *arguments)
         self.chain, self.excused, self.others = (re.compile(pattern or r"(?!)")
                                                  for pattern in (chain, excused, others))
         self.env = dict(os.environ, **(env or {}))
@@ -395,8 +395,8 @@ def run(group):
             watch.resume(running.cases)
             top.until(add)
         ended += [case.name for case in waiting if case.process.poll() is not None]
-    return f"exit status {top.status} {top.said().strip()} ended: {ended}" if top.status or ended \
-        else None
+    return f"exit status {top.status} {top.said().strip()} ended: {ended}, waited for: " \
+        f"{[case.name for case in waiting]}" if top.status or ended else None
 
 
 def judge(tap, case):
@@ -437,6 +437,7 @@ def main():
     words = sys.argv[1:]
     ready = []
     liar = Case("liar", "")
+    liar.known = True   # whatever it is, it is not right
     for case in cases():
         if words and case.name.split()[0] not in words:
             continue

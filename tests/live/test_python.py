@@ -72,6 +72,8 @@ class Python:
         self.stripped = True
         if self.version:
             executable, library, folder = lines[1].split(" ")
+            root = live.roots()[0].path     # "": this one
+            executable, folder = root + executable, root + folder
             self.library = os.path.join(folder, library)
             self.shared = ".so" in library and os.path.exists(self.library)
             self.stripped = not has_symbols(self.library if self.shared else
@@ -87,12 +89,14 @@ def has_symbols(path):
 
 
 def pythons():
-    """All interpreters; python3 first."""
+    """All interpreters; python3 first. As a part of rooted.py, only that of the root."""
     homes = {pwd.getpwuid(os.getuid()).pw_dir, "/root", os.environ.get("HOME", "/root")}
     paths = ["/usr/bin/python3"]
     for home in sorted(homes):
         paths += sorted(glob.glob(os.path.join(home, ".pyenv/versions/3.*/bin/python3")))
     paths += os.environ.get("STACKTOP_PYTHONS", "").split()
+    if live.roots()[0].path:
+        paths = [shutil.which("python3")]
     found, seen = [], set()
     for path in paths:
         real = os.path.realpath(path)
@@ -102,7 +106,7 @@ def pythons():
         python = Python(path, path)
         if python.fits():
             python.name = ".".join(map(str, python.version)) + \
-                (" of the system" if path == "/usr/bin/python3" else "")
+                (" of the system" if path == paths[0] else "")
             found.append(python)
     return found
 
@@ -584,19 +588,20 @@ def main():
     live.need(tap)
     words = [word.partition(":")[::2] for word in sys.argv[1:]]
     groups, brief = [], []
+    here = not live.roots()[0].path     # in a root, a script starts it
     for python in pythons():
-        first = python.command == "/usr/bin/python3"
+        first = python.name.endswith(" of the system")
         mine = [case for word, case in words if word in python.name]
         # 3.9 and 3.10 are walked as 3.8 is.
         if not words and (first or FULL or python.version[:2] in ((3, 8), (3, 12), (3, 13))):
             groups.append(functools.partial(start_all, python=python, only=None if first or FULL else FEW))
         elif mine and not {"brief", "inside", "stripped"} & set(mine):
             groups.append(functools.partial(start_all, python=python, only=[case for case in mine if case]))
-        if "inside" in mine or not words and (first or FULL):
+        if "inside" in mine or not words and (first and here or FULL):
             groups.append(functools.partial(start_inside, python=python))
         if "stripped" in mine or not words and (FULL or python.version[:2] in ((3, 8), (3, 12))):
             groups.append(functools.partial(start_stripped, python=python))
-        if "brief" in mine or not words and (first or FULL):
+        if "brief" in mine or not words and (first and here or FULL):
             brief.append(python)
     # With many more samples, all at once would take too much memory.
     for some in [[group] for group in groups] if FULL else [groups] if groups else []:
