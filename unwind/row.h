@@ -141,10 +141,17 @@ enum wide_reg {
 #define WIDE_KEPT_REG(flags) ((__u32)(flags) >> 4)
 #define WIDE_KEPT_LOST	     0xffu
 
+#define WIDE_BASE(kind, reg) ((kind) | (__u32)(reg) << 8) /* all machines are little-endian */
+
 /* A rule that does not fit in 24 bits. Shared by all objects; BPF reads it from an array map. */
 struct wide_rule {
-	__u8 cfa_kind; /* enum wide_cfa */
-	__u8 cfa_reg;
+	union {
+		struct {
+			__u8 cfa_kind; /* enum wide_cfa */
+			__u8 cfa_reg;
+		};
+		__u16 cfa_base; /* both at once, see WIDE_BASE: BPF has little stack */
+	};
 	__u8 fp_kind; /* enum wide_reg */
 	__u8 fp_reg;
 	__u8 ra_kind; /* enum wide_reg */

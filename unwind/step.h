@@ -49,6 +49,7 @@
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_SEARCH_LIST(w, addr),
  *	WALK_LISTED(w, addr), WALK_RULE_AT(w, addr), WALK_COVERED(w, addr),
  *	WALK_AFTER_CALL(w, addr), WALK_LOAD_WORD(w, addr), WALK_LOAD_REGISTER(w, reg),
+ *	WALK_DEREF(w, addr, kind),
  *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, ra_at), WALK_BARE(w),
  *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
  *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w)
@@ -115,6 +116,7 @@
 #define WALK_JUDGE_CALL	       walk_judge_call
 #define WALK_LOAD_REGISTER     walk_load_register
 #define WALK_LOAD_WORD	       walk_load_word
+#define WALK_DEREF	       walk_deref
 #define WALK_SCAN	       walk_scan
 #define WALK_SCAN_SOME	       walk_scan_some
 #define WALK_TRY_CALL	       walk_try_call
@@ -289,6 +291,14 @@ static __always_inline int walk_switch(struct walk *w, __u64 ra_at)
 	return 0;
 }
 
+/* w->loaded: what a CFA's rule of the kind finds at the address. */
+static __always_inline int walk_deref(struct walk *w, __u64 at, __u32 kind)
+{
+	int err = walk_load(w, at, &at);
+
+	return !err && kind == WIDE_CFA_DEREF_TWICE ? walk_load(w, at, &at) : err;
+}
+
 static __always_inline int walk_load_register(struct walk *w, __u32 reg)
 {
 	if (reg == ARCH_SP) {
@@ -364,13 +374,11 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	}
 	if (r->flags & WIDE_SIGCONTEXT)
 		return WALK_SIGCONTEXT(w, cfa - 8 * SIGCONTEXT_SP);
-	if (r->cfa_kind == WIDE_CFA_DEREF || r->cfa_kind == WIDE_CFA_DEREF_TWICE) {
-		err = walk_load(w, cfa, &value);
-		if (!err && r->cfa_kind == WIDE_CFA_DEREF_TWICE)
-			err = walk_load(w, value, &value);
+	if (r->cfa_kind & WIDE_CFA_DEREF) {
+		err = WALK_DEREF(w, cfa, r->cfa_kind);
 		if (err)
 			return err;
-		cfa = value + (__s64)r->cfa_add;
+		cfa = w->loaded + (__s64)r->cfa_add;
 	}
 	if (r->cfa_kind == WIDE_CFA_NEXT)
 		w->guessed = 1;
@@ -422,8 +430,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	 * right here when the return address has been taken from the stack, as in vfork.
 	 */
 	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG))) {
-		if ((r->cfa_kind == WIDE_CFA_REG && r->cfa_reg == ARCH_SP) ||
-		    r->ra_kind == WIDE_IN_REG)
+		if (r->cfa_base == WIDE_BASE(WIDE_CFA_REG, ARCH_SP) || r->ra_kind == WIDE_IN_REG)
 			return WALK_BAD_CFA;
 		err = WALK_SWITCH(w, ARCH_HAS_LINK ? ra_at : cfa + ARCH_RA_AT);
 		if (err)

@@ -28,6 +28,7 @@
 #define PHP_OUTERMOST	1ull /* an address in no frame */
 #define PHP_START_BYTES 4096u
 #define PHP_DELEGATIONS 256u
+#define FILELESS_TURN	64u /* native frames that one call looks at */
 
 /* --- places ---------------------------------------------------------------------------------- */
 
@@ -61,7 +62,7 @@ __attribute__((noinline)) int php_place(__u64 addr)
 		r->pending++;
 	} else {
 		r->native = r->proven;
-		if ((runtime_search(addr, 0) || addr == PHP_OUTERMOST) && !r->fileless) {
+		if (runtime_search(addr, 0) || addr == PHP_OUTERMOST) {
 			at = r->record;
 			if (r->pending && r->words != r->pending + 1)
 				runtime_forget_places();
@@ -369,6 +370,36 @@ __attribute__((noinline)) int php_more_steps(void)
 	return 1;
 }
 
+/* Is one of so many native frames, from this one on, in no file, and not the outermost? */
+__attribute__((noinline)) int php_fileless_some(__u32 first)
+{
+	const struct cpu_state *st = this_state();
+	__u32 i, at = first;
+
+	if (!st)
+		return 0;
+	for (i = 0; i < FILELESS_TURN; i++) {
+		if (at + 1 >= st->walk.nframes)
+			return 0;
+		STEP_BARRIER(at);
+		if (FRAME_IS_ADDRESS(st->walk.frames[at & (WALK_FRAMES_MAX - 1)] & ~FRAME_EXACT))
+			return 1;
+		at++;
+	}
+	return 0;
+}
+
+/* Has the stack code that opcache may have compiled, other than the innermost frame? */
+static __always_inline int php_is_compiled(void)
+{
+	__u32 i;
+
+	for (i = 0; i < WALK_FRAMES_MAX / FILELESS_TURN; i++)
+		if (php_fileless_some(1 + i * FILELESS_TURN))
+			return 1;
+	return 0;
+}
+
 /* Finds the frames, if the thread runs any. */
 static __always_inline void php_walk(struct runtime_state *r)
 {
@@ -379,9 +410,9 @@ static __always_inline void php_walk(struct runtime_state *r)
 		return;
 	r->pending = r->run = r->proven = r->inner = 0;
 	r->outer = 0;
-	runtime_search(0, 0);
+	runtime_search(0, 1);
 	r->native = 0;
-	if (!r->words || r->fileless) {
+	if (!r->words || php_is_compiled()) {
 		s->stateless++;
 		return;
 	}

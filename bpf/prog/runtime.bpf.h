@@ -51,8 +51,6 @@ struct runtime_state {
 	__u32 cut;    /* frames of this run for which there was no room */
 	__u32 budget; /* of steps that searches may take */
 	__u32 found;
-	/* Native frames in no file, of those that were searched, but the innermost one. */
-	__u32 fileless;
 	__u32 nproofs;
 	__u32 full;  /* the ring was */
 	__u32 words; /* of the frame before, with its locals; 0: not known */

@@ -93,9 +93,8 @@ static __always_inline __u64 runtime_is_between(__u64 value, __u64 begin, __u64 
 /*
  * Native frames from r->native on, up to the one that has the address among its variables, where 0
  * is that of none. 1: go on; 0: r->found says whether it is r->native. Counts those of the
- * runtime's code before it in r->words, the last of which is r->record, and those in no file but
- * the innermost one in r->fileless; ends behind the first one of the runtime's if first is 1. One
- * branch in the body of the loop, so that the verifier sees few paths.
+ * runtime's code before it in r->words, the last of which is r->record; ends behind the first one
+ * if first is 1. One branch in the body of the loop, so that the verifier sees few paths.
  */
 __attribute__((noinline)) int runtime_search_some(__u64 addr, int first)
 {
@@ -119,7 +118,6 @@ __attribute__((noinline)) int runtime_search_some(__u64 addr, int first)
 		last = ((__u64)at + 1 - st->walk.nframes) >> 63 ^ 1;
 		eval &= ~(found | last);
 		r->native = at + !(found | last);
-		r->fileless += FRAME_IS_ADDRESS(frame) & ~last & -(__u64)at >> 63;
 		r->words += eval;
 		r->record = (r->record & (eval - 1)) | (at & -eval);
 		if (found | last | (eval & first)) {
@@ -139,7 +137,7 @@ __attribute__((noinline)) int runtime_search(__u64 addr, int first)
 
 	if (!r)
 		return 0;
-	r->words = r->fileless = 0;
+	r->words = 0;
 	r->record = LANGUAGE_NOWHERE;
 	r->found = 0;
 	for (i = 0; i < (int)(SEARCH_FRAMES / SEARCH_TURN); i++)

@@ -46,6 +46,7 @@ extern const volatile struct profiler_config config;
 #define WALK_JUDGE_CALL(w)	      walk_call_judge_call()
 #define WALK_LOAD_REGISTER(w, reg)    walk_call_load_register(reg)
 #define WALK_LOAD_WORD(w, addr)	      walk_call_load_word(addr)
+#define WALK_DEREF(w, addr, kind)     walk_call_deref(addr, kind)
 #define WALK_BARE(w)		      walk_call_bare()
 #define WALK_EPILOGUE(w, code)	      walk_call_epilogue(code)
 #define WALK_SCAN(w)		      walk_call_scan()
@@ -80,6 +81,7 @@ int walk_find_entry(__u64 addr);
 __u32 walk_call_search_list(__u64 addr);
 int walk_call_covered(__u64 addr);
 int walk_call_load_word(__u64 addr);
+int walk_call_deref(__u64 addr, __u32 kind);
 int walk_call_sigcontext(__u64 at);
 int walk_call_judge_call(void);
 int walk_call_load_register(__u32 reg);

@@ -330,6 +330,15 @@ __attribute__((noinline)) int walk_call_load_word(__u64 addr)
 	return walk_load_word(&st->walk, addr);
 }
 
+__attribute__((noinline)) int walk_call_deref(__u64 addr, __u32 kind)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return -1;
+	return walk_deref(&st->walk, addr, kind);
+}
+
 __attribute__((noinline)) int walk_call_covered(__u64 addr)
 {
 	struct cpu_state *st = this_state();
