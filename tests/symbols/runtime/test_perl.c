@@ -79,7 +79,7 @@ static void it_agrees_with_a_process(void **state)
 		print_message("%s: %x is not known\n", perl.path, found.layout.version);
 		skip();
 	}
-	assert_true(!found.key == found.layout.global && found.first &&
+	assert_true((found.key == 0) == (found.layout.global != 0) && found.first &&
 		    found.eval[0][1] > found.eval[0][0]);
 	/* It may stand still where it does not agree for as long as it has no CPU. */
 	n = agrees(&found.layout, 20 * TRIES, ENOUGH);
