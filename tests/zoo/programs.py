@@ -156,7 +156,7 @@ add("polyml", "own stack", "polyml", "exec poly --use $SRC/work.sml --eval 'main
 # --- managed runtimes ------------------------------------------------------------------------
 JAVA_OWN = (r"Zoo\$Square(::|\.)area", r"Zoo(::|\.)words", r"Zoo(::|\.)work")
 JAVAC = "javac -d . $SRC/Zoo.java"
-JDK = "openjdk-17-jdk-headless"
+JDK = "openjdk-17-jdk-headless|openjdk-25-jdk-headless"
 add("java", "jit", JDK, "exec java -cp . Zoo", prepare=JAVAC, own=JAVA_OWN, warm=2)
 add("java-fp", "jit", JDK, "exec java -XX:+PreserveFramePointer -cp . Zoo", prepare=JAVAC,
     own=JAVA_OWN, warm=2)
@@ -186,8 +186,8 @@ add("pypy3", "jit", "pypy3", "exec pypy3 $SRC/work.py", own=PY_OWN, warm=1.5)
 add("perl", "interpreter", "perl", "exec perl $SRC/work.pl", main="^main$",
     own=(r"Square::area", r"main::words", r"main::work"))
 PHP_OWN = (r"Square::area", r"\bwords\b", r"\bwork\b")
-add("php", "interpreter", "php8.2-cli", "exec php8.2 -n $SRC/work.php", own=PHP_OWN)
-add("php-jit", "jit", "php8.2-cli php8.2-opcache", "exec php8.2 -d opcache.enable_cli=1 -d "
+add("php", "interpreter", "php8.2-cli|php8.4-cli", "exec php -n $SRC/work.php", own=PHP_OWN)
+add("php-jit", "jit", "php8.2-cli|php8.4-cli php8.2-opcache|php8.4-opcache", "exec php -d opcache.enable_cli=1 -d "
     "opcache.jit_buffer_size=64M -d opcache.jit=tracing $SRC/work.php", own=PHP_OWN)
 # fiber_entry of Debian's libruby, which has no name: it calls a function that does not return.
 RUBY_ROOTS = (r"libruby-3\.1\.so\.3\.1\.2\+0x930(20|3c)",)

@@ -2,11 +2,13 @@
 """The tables of the zoo: for a terminal, as Markdown, and the details of one program."""
 
 import os
+import platform
 import re
 import textwrap
 
 GOAL = 99.0
-BEGIN, END = "<!-- zoo: written by make zoo -->", "<!-- zoo: end -->"
+ZOO = f"zoo of Debian {platform.freedesktop_os_release().get('VERSION_ID', 'sid')}"
+BEGIN, END = f"<!-- {ZOO}: written by make zoo -->", f"<!-- {ZOO}: end -->"
 HEAD = (f"{'program':<24} {'class':<12} {'samples':>7} {'complete':>8} {'guessed':>7} {'false':>6} "
         f"{'perf':>6} {'named':>6} {'perf':>6} {'own':>4} {'perf':>4} {'depth':>6} {'perf':>6} {'cpu':>5}  "
         "most frequent end")
