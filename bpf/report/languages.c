@@ -18,6 +18,7 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/codefile.h"
 #include "bpf/tracker/mapping.h"
+#include "bpf/tracker/mapsreader.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/objectfile.h"
 #include "bpf/tracker/opener.h"
@@ -148,15 +149,15 @@ static struct language_file *file_of(struct languages *l, const struct procmap *
 	return f;
 }
 
-static int note_mapping(const struct procmap *map, void *arg)
+static void note_mapping(struct languages *l, const struct procmap *map)
 {
-	struct languages *l = arg;
-	const struct mapping m = {.start = map->start, .end = map->end, .offset = map->offset};
+	const struct mapping m = {
+		.start = map->start, .end = map->end, .offset = map->offset, .data = !map->exec};
 	struct language_file *f = map->inode ? file_of(l, map) : NULL;
 	uint64_t bias;
 
 	if (!f || !has_language(f))
-		return 0;
+		return;
 	f->processes += f->last != l->pid;
 	f->last = l->pid;
 	/* V8 maps parts of its file once more, elsewhere: the data belongs to one of the two. */
@@ -164,7 +165,20 @@ static int note_mapping(const struct procmap *map, void *arg)
 	    !(f->nasked && f->asked[f->nasked - 1].pid == l->pid &&
 	      f->asked[f->nasked - 1].bias == bias))
 		f->asked[f->nasked++] = (struct asked){l->pid, bias};
-	return 0;
+}
+
+static void read_mappings(struct languages *l)
+{
+	struct maps_reading s = {.pid = l->pid};
+
+	(void)mapsreader_read(&s);
+	for (size_t i = 0; i < s.nseen; i++) {
+		struct procmap map = s.seen[i].map;
+
+		map.name = s.names + s.seen[i].name;
+		note_mapping(l, &map);
+	}
+	mapsreader_free(&s);
 }
 
 static void read_processes(struct languages *l)
@@ -177,7 +191,7 @@ static void read_processes(struct languages *l)
 			continue;
 		l->pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (l->pid != getpid())
-			(void)procmaps_read(l->pid, true, note_mapping, l);
+			read_mappings(l);
 	}
 	if (proc)
 		closedir(proc);

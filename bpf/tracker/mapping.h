@@ -57,11 +57,6 @@ int mappings_read(struct mappings *ms, struct process *p);
 /* An opener_on_answer; takes the descriptor. */
 void mappings_on_answer(struct mappings *ms, const struct opening *o, const struct open_answer *a,
 			int fd);
-/*
- * The bias at which most of the object's code is mapped: that of its data. Code may be mapped a
- * second time elsewhere, as V8 does with its builtins. 0: it is not mapped.
- */
-uint64_t mapping_home(const struct process *p, const struct object *o);
 /* The mapping at an address; NULL: none. */
 const struct mapping *mapping_at(const struct process *p, uint64_t address);
 

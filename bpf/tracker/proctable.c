@@ -242,3 +242,32 @@ bool process_is_described(const struct process *p)
 			return true;
 	return false;
 }
+
+#define HOMES_MAX 8 /* biases of one file in a process among which the home is chosen */
+
+uint64_t process_home(const struct process *p, const struct object *o)
+{
+	struct {
+		uint64_t bias, bytes;
+	} homes[HOMES_MAX];
+	size_t n = 0, at, best = 0;
+
+	for (size_t i = 0; i < p->nmappings; i++) {
+		const struct mapping *m = &p->mappings[i];
+
+		if (m->object != o)
+			continue;
+		for (at = 0; at < n && homes[at].bias != m->bias; at++)
+			;
+		if (at == HOMES_MAX)
+			continue;
+		if (at == n) {
+			homes[n].bias = m->bias;
+			homes[n++].bytes = 0;
+		}
+		homes[at].bytes += m->end - m->start;
+		if (homes[at].bytes > homes[best].bytes)
+			best = at;
+	}
+	return n ? homes[best].bias : 0;
+}

@@ -175,4 +175,10 @@ bool process_is_described(const struct process *p);
 /* Is it to be read because of an exec? */
 bool process_is_unread(const struct process *p);
 
+/*
+ * The bias at which most of the object's code is mapped: that of its data. Code may be mapped a
+ * second time elsewhere, as V8 does with its builtins. 0: it is not mapped.
+ */
+uint64_t process_home(const struct process *p, const struct object *o);
+
 #endif

@@ -136,7 +136,7 @@ static void add_places(const struct process *p, struct code_places *to)
 		if (o == last || !s || (!s->descriptor && !s->vm_structs))
 			continue;
 		last = o;
-		home = mapping_home(p, o);
+		home = process_home(p, o);
 		if (s->descriptor && n < CODE_DESCRIPTORS_MAX &&
 		    (!n || to->descriptors[n - 1] != s->descriptor + home))
 			to->descriptors[n++] = s->descriptor + home;

@@ -303,7 +303,7 @@ struct object *runtimefile_of(const struct process *p, uint64_t *bias)
 
 		if (!o || !o->runtime)
 			continue;
-		*bias = mapping_home(p, o);
+		*bias = process_home(p, o);
 		return o;
 	}
 	return NULL;

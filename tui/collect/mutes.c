@@ -12,14 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bpf/prog/layout.h"
-#include "bpf/prog/runtime_layout.h"
+#include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/hash.h"
 #include "tui/collect/procinfo.h"
 #include "tui/collect/stackcache.h"
 #include "unwind/reason.h"
-#include "unwind/walk.h"
 
 #define UNSEEN_MAX 600u /* slices after which a process is forgotten */
 
