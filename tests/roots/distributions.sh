@@ -58,7 +58,7 @@ row() { # suite
     began=$(cut -d . -f 1 /proc/uptime)
     inside "$root" 'make test' >>"$log" 2>&1
     took=$(($(cut -d . -f 1 /proc/uptime) - began))
-    # shellcheck disable=SC2046  # words
+    # shellcheck disable=SC2046,SC2183  # words
     printf '| %s | %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$(version "$root" gcc clang)" \
         "$(version "$root" libbpf-dev libdw-dev libcapstone-dev binutils)" "$run" \
         $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 |
