@@ -83,6 +83,7 @@ static int host_scan(struct walk *w);
 #define WALK_SIGCONTEXT	       walk_sigcontext
 #define WALK_LOAD_REGISTER     walk_load_register
 #define WALK_LOAD_WORD	       walk_load_word
+#define WALK_DEREF	       walk_deref
 #define WALK_BARE	       host_bare
 #define WALK_SCAN	       host_scan
 #define WALK_SCAN_SOME	       walk_scan_some

@@ -441,7 +441,7 @@ static uint8_t *segments_file(const Elf64_Phdr *notes, size_t count, const void 
 /* Of `count` segments all but number `at` are notes of another kind; that one is a build-id. */
 static size_t id_of_segment(size_t count, size_t at, size_t align, size_t *reads)
 {
-	static const uint8_t want[20] = "a build-id of twenty", other[5] = "other";
+	static const uint8_t want[20] = "its null byte too..", other[5] = "else";
 	Elf64_Phdr *notes = calloc(count, sizeof(*notes));
 	size_t start = sizeof(Elf64_Ehdr) + count * sizeof(*notes), size, length, first, second;
 	uint8_t bytes[256] = {0}, *data, id[BUILD_ID_MAX];
