@@ -34,7 +34,7 @@ foreign_strip := $(if $(CROSS),$(CROSS)-linux-gnu-)strip
 # From clang 19 on it does not find the other machine's libgcc, of a cross compiler, by itself.
 foreign_gcc_B := $(if $(CROSS),$(dir $(shell $(CROSS)-linux-gnu-gcc -print-libgcc-file-name 2>/dev/null)))
 foreign_clang := $(CLANG)$(if $(CROSS), --target=$(CROSS)-linux-gnu --sysroot=$(SYSROOT) \
-	$(foreign_gcc_B:%=-B% -L%))
+	$(addprefix -B,$(foreign_gcc_B)) $(addprefix -L,$(foreign_gcc_B)))
 foreign_go    := $(if $(CROSS),GOARCH=$(subst aarch64,arm64,$(CROSS)))
 ifneq ($(CROSS),)
 foreign_musl_gcc = sed 's,/usr/[a-z]*/$(MACHINE)-linux-musl,$(SYSROOT)&,g' $(foreign_musl) >$$@.specs && \
