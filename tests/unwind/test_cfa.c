@@ -353,7 +353,7 @@ static void test_malformed(void **state)
 	assert_cfa(rows.row[1].state, EXPR_REG, DWARF_RSP, 0, 16);
 }
 
-static int stop(void *arg, uint64_t pc, const struct cfa_state *state)
+static int stop_at_once(void *arg, uint64_t pc, const struct cfa_state *state)
 {
 	(void)arg;
 	(void)pc;
@@ -382,7 +382,7 @@ static void test_initial_malformed(void **state)
 	assert_int_equal(cfa_initial(&section, &cie, 0, &s), 0);
 	assert_int_equal(s.ra.how, REG_UNSET);
 	assert_false(s.cfa_set);
-	assert_int_equal(cfa_run(&section, &cie, &s, &fde, stop, NULL, &end), -ENOMEM);
+	assert_int_equal(cfa_run(&section, &cie, &s, &fde, stop_at_once, NULL, &end), -ENOMEM);
 }
 
 /* Addresses at the top of the address space do not wrap. */
@@ -396,7 +396,7 @@ static void test_wrap(void **state)
 	uint64_t end;
 
 	(void)state;
-	assert_int_equal(cfa_run(&section, &cie, &s, &fde, stop, NULL, &end), -EINVAL);
+	assert_int_equal(cfa_run(&section, &cie, &s, &fde, stop_at_once, NULL, &end), -EINVAL);
 	assert_int_equal(end, START);
 }
 

@@ -41,7 +41,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int end(void **state)
 {
 	(void)state;
 	if (php.pid)
@@ -150,5 +150,5 @@ int main(void)
 		cmocka_unit_test(other_builds_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, end);
 }

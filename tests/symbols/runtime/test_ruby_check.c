@@ -96,7 +96,7 @@ static void halt(const struct target *t, int how)
 }
 
 /* Stops the process where everything agrees. False: not one time. */
-static bool stop(struct target *t, struct ruby_layout *layout, uint64_t *label)
+static bool halt_where_it_agrees(struct target *t, struct ruby_layout *layout, uint64_t *label)
 {
 	for (int i = 0; i < 20 * TURNS; i++) {
 		const char *why;
@@ -194,7 +194,7 @@ static bool check_ruby(const char *ruby)
 		return false;
 	}
 	print_message("%s: %x\n", ruby, t.file.version);
-	assert_true(stop(&t, &layout, &label));
+	assert_true(halt_where_it_agrees(&t, &layout, &label));
 	wrong_is_refused(&t, &layout);
 	halt(&t, SIGCONT);
 	learned_is_one(&t);

@@ -157,7 +157,7 @@ static void start(void)
 }
 
 /* A request may take 30 s; this is for machines that are busy. */
-static void stop(void)
+static void stop_sending(void)
 {
 	assert_true(push_sender_free(w.sender, 15000));
 	w.sender = NULL;
@@ -167,7 +167,7 @@ static int end(void **state)
 {
 	(void)state;
 	if (w.sender)
-		stop();
+		stop_sending();
 	push_queue_free(w.queue);
 	httpserver_free(w.server);
 	board_free(w.board);
@@ -588,7 +588,7 @@ static void test_ends_in_between(void **state)
 	/* 413s until the pieces are small enough, then one that hangs. */
 	WAIT(atomic_load(&w.hangs));
 	assert_true(sent().split >= 2);
-	stop();
+	stop_sending();
 	push_queue_free(w.queue);
 	w.queue = NULL;
 	assert_int_equal(assert_once(), 0);
@@ -655,7 +655,7 @@ static void test_stop_while_it_hangs(void **state)
 	queue_some(1, 1);
 	start();
 	WAIT(nseen() == 1);
-	stop();
+	stop_sending();
 	assert_int_equal(entries(), 1);
 }
 
@@ -668,7 +668,7 @@ static void test_stop_while_it_waits(void **state)
 	queue_some(1, 1);
 	start();
 	WAIT(sent().failed == 1);
-	stop();
+	stop_sending();
 	assert_int_equal(entries(), 1);
 }
 
@@ -701,7 +701,7 @@ static void test_drain_spool(void **state)
 	/* Returns by itself: this is longer than the test may take. */
 	assert_false(push_sender_drain(w.sender, true, 3600000));
 	assert_int_equal(entries(), 1);
-	stop();
+	stop_sending();
 	push_queue_free(w.queue);
 	w.queue = NULL;
 	open_queue(spool);
