@@ -174,9 +174,9 @@ unpack_kernel() { # image file
 # broken: no_timer_check. One thread runs both CPUs: before version 8, QEMU with a thread for each may
 # run an instruction of one CPU that the other has already patched, and the guest's kernel dies of its
 # own jump labels. Emulated, a fifth level of page tables makes each look-up longer, and `rep stosb`
-# clears memory byte by byte.
+# clears memory byte by byte, as `rep movsb` copies it: with that, Linux 5.10 does not boot in QEMU 10.
 boot() { # series
-    local machine=(-cpu "max,la57=off,erms=off") console=ttyS0 cpus=2 image=$kernels/$1/vmlinuz
+    local machine=(-cpu "max,la57=off,erms=off,fsrm=off") console=ttyS0 cpus=2 image=$kernels/$1/vmlinuz
     [ ! -s "$kernels/$1/vmlinux" ] || image=$kernels/$1/vmlinux
     if [ "$guest" = aarch64 ]; then
         # Signatures of addresses as the architecture has them take most of the time.

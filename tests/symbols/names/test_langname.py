@@ -145,13 +145,21 @@ def check_ada(tap, names):
     tap.ok(not apart and len(raw) > 5, f"Ada: {len(raw)} names as c++filt has them", str(apart[:3]))
 
 
+def ghc_version():
+    """From 9.10 on the base library's modules are GHC.Internal's."""
+    if not shutil.which("ghc"):
+        return (0,)
+    text = subprocess.run(["ghc", "--numeric-version"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, text.strip().split(".")))
+
+
 def main():
     tap = live.Tap()
     check(tap, "OCaml", "ocamlopt", {"shapes.ml": OCAML}, ["ocamlopt", "-inline", "0", "-o", "program",
                                                           "shapes.ml"],
           ["Shapes.spin_of_a_long_name", "Shapes.+++", "Shapes.twice'", "Shapes.run", "Shapes.fun", "Stdlib.List.fold_left"])
     check(tap, "Haskell", "ghc", {"Main.hs": HASKELL}, ["ghc", "-O0", "-v0", "-o", "program", "Main.hs"],
-          ["Main.spin", "Main.+++", "Main.main", "GHC.Base.map"])
+          ["Main.spin", "Main.+++", "Main.main", "GHC.Internal.Base.map" if ghc_version() >= (9, 10) else "GHC.Base.map"])
     check(tap, "Fortran", "gfortran", {"p.f90": FORTRAN}, ["gfortran", "-O0", "-o", "program", "p.f90"],
           ["heat_eq::spin_it"])
     check(tap, "Pascal", "fpc", {"shapes.pas": PASCAL}, ["fpc", "-v0", "-Xs-", "shapes.pas", "-oprogram"],

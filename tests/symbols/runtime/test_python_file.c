@@ -89,7 +89,8 @@ static size_t check_python(const char *path)
 	assert_int_equal(got.runtime, expected.runtime);
 	assert_int_equal(got.type, expected.type);
 	assert_memory_equal(got.eval, expected.eval, sizeof(got.eval));
-	assert_true(got.runtime && got.type && got.eval[0][1] - got.eval[0][0] > 4096);
+	/* It is small where instructions are functions of their own (3.14). */
+	assert_true(got.runtime && got.type && got.eval[0][1] - got.eval[0][0] > 512);
 	check_version(&facts, &got);
 	print_message("%s: %x, eval %" PRIx64 "+%" PRIx64 "\n", facts.file, got.version,
 		      got.eval[0][0], got.eval[0][1] - got.eval[0][0]);
