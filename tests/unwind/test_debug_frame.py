@@ -134,7 +134,8 @@ def check_same(tap, name, path, functions, plain=None):
     tap.ok(not missing, f"{name}: every function has its rows", f"not {missing}")
     reference = readelf_debug_frame(path)
     wrong = {hex(pc): cfa for pc, cfa in reference.items() if rule(rows, pc)[0] != cfa}
-    tap.ok(len(reference) >= 12 and not wrong, f"{name}: as readelf reads them",
+    # binutils 2.47 prints no row of an FDE that changes nothing.
+    tap.ok(len(reference) >= 10 and not wrong, f"{name}: as readelf reads them",
            f"{len(reference)} rows, not {wrong}")
     if plain is not None:
         tap.ok(rows == plain, f"{name}: as uncompressed")
