@@ -3,7 +3,7 @@
 #define STACKTOP_BPF_PROG_RUBY_BPF_H
 
 /*
- * The frames of CRuby 3.1 to 3.4. A thread's execution context has its control frames, of Ruby and
+ * The frames of CRuby 3.1 to 4.0. A thread's execution context has its control frames, of Ruby and
  * of C functions, in an array, the innermost first. A call of vm_exec runs those up to one that is
  * marked with FINISH, and has a record (struct rb_vm_tag) among its local variables, whose address
  * says which native frame it is. Other functions have such records, too: those of vm_exec are known
@@ -545,7 +545,7 @@ __attribute__((noinline)) int ruby_send_method(__u32 n)
 	STEP_BARRIER(n);
 	method_begin(st, m, &r->frames[n & (LANGUAGE_FRAMES_MAX - 1)], RUNTIME_RUBY);
 	m->version = l->version;
-	owner = ruby_owner(r, runs->ep);
+	owner = l->class_path ? ruby_owner(r, runs->ep) : 0;
 	if (owner)
 		ruby_scope(owner);
 	body = runtime_word(m->code + l->iseq_body);

@@ -477,7 +477,8 @@ static int check_ractor(struct ruby_checker *c, uint64_t ractor, bool main)
 	return err;
 }
 
-/* Neighbours in all versions; a lone wrong offset shows. */
+/* Neighbours in all versions; a lone wrong offset shows. Up to 3.2 the scheduler begins with the
+ * owner, which is behind a mutex since. */
 static bool is_consistent(const struct ruby_layout *l)
 {
 	return l->vm_main == l->vm_ractors + 24 && l->ec_tag == l->ec_cfp + 8 &&
@@ -489,9 +490,10 @@ static bool is_consistent(const struct ruby_layout *l)
 	       (l->frame_size == 56 || l->frame_size == 64) && l->line_shift <= 1 &&
 	       l->ec_size == l->ec_thread + 8 && l->ec_size <= OBJECT_MAX && l->tag_buf == 16 &&
 	       l->method_owner == 32 &&
+	       (l->class_path || (!l->class_table && !l->class_attached)) &&
 	       (l->class_singleton == RUBY_USER_0 || l->class_singleton == RUBY_USER_0 << 1) &&
 	       (!l->ractor_owner ||
-		l->ractor_owner == l->ractor_threads + (l->thread_native ? 72 : 32));
+		l->ractor_owner == l->ractor_threads + (l->frame_size == 56 ? 72 : 32));
 }
 
 int ruby_check(struct ruby_layout *layout, uint64_t vm_at, ruby_read_fn *read, void *arg,
@@ -524,7 +526,7 @@ int ruby_check(struct ruby_layout *layout, uint64_t vm_at, ruby_read_fn *read, v
 		err = -ENOENT;
 	if (!err && !c.paths)
 		err = refuse(&c, "no function is of a file");
-	if (!err)
+	if (!err && layout->class_path)
 		err = check_classes(&c);
 	*why = c.why;
 	*label = c.label;

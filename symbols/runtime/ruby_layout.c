@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Offsets of CRuby on 64-bit x86 by version, final releases. 3.1: compiled against Debian's
- * rb_mjit_min_header; 3.3 and 3.4: against the sources and Debian's config.h.
+ * rb_mjit_min_header; 3.3 and 3.4: against the sources and Debian's config.h. 3.2 and 4.0 never ran
+ * here: their members and types are those in the DWARF of 3.2.4 and 4.0.0 for WebAssembly, laid out
+ * for 64 bits with glibc's threads, which gives the offsets of 3.3 and 3.4 for these.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -85,10 +87,39 @@ static const struct ruby_layout layouts[] = {
 	},
 };
 
-/* The version whose row holds for this one, but for the mark of singleton classes. */
+/* The version whose row holds for this one, but for what adapt sets. */
 static uint32_t row_of(uint32_t version)
 {
-	return version >> 8 == 0x0304 ? 0x030300 : version & 0xffff00;
+	switch (version >> 8) {
+	case 0x0302:
+	case 0x0304:
+	case 0x0400:
+		return 0x030300;
+	default:
+		return version & 0xffff00;
+	}
+}
+
+static void adapt(struct ruby_layout *io, uint32_t version)
+{
+	io->version = version;
+	io->class_singleton = version >> 8 < 0x0304 ? RUBY_USER_0 : RUBY_USER_0 << 1;
+	if (version >> 8 == 0x0302) {
+		io->ractor_next = 568;
+		io->ractor_threads = 304;
+		io->ractor_owner = 336;
+		io->thread_id = 8;
+		io->frame_size = 64;
+		/* A class has its name among its variables, and only its shape says where. */
+		io->class_path = io->class_attached = 0;
+	}
+	if (version >> 8 == 0x0400) {
+		/* The scheduler between them has grown within 4.0. */
+		io->ractor_next = version < 0x040006 ? 360 : 368;
+		io->ractor_threads = 184;
+		io->ractor_owner = 256;
+		io->class_attached = 136;
+	}
 }
 
 int ruby_layout_of(uint32_t version, struct ruby_layout *out)
@@ -96,9 +127,7 @@ int ruby_layout_of(uint32_t version, struct ruby_layout *out)
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
 		if (layouts[i].version == row_of(version)) {
 			*out = layouts[i];
-			out->version = version;
-			out->class_singleton =
-				version >> 8 < 0x0304 ? RUBY_USER_0 : RUBY_USER_0 << 1;
+			adapt(out, version);
 			ruby_layout_jump(out, RUBY_JUMP_BUILTIN);
 			return 0;
 		}

@@ -70,7 +70,7 @@ struct ruby_layout {
 	__u32 string_pointer;
 	__u32 method_owner; /* of a method entry */
 	__u32 class_table;  /* of a class: pointer to the rb_classext_t; 0: that has a classpath */
-	__u32 class_path;   /* iv_tbl of the rb_classext_t, or classpath of the class */
+	__u32 class_path;   /* its iv_tbl, or classpath of the class; 0: not known */
 	__u32 class_singleton; /* flag of singleton classes */
 	__u32 class_attached;  /* attached_object of a singleton class; 0: is in the iv_tbl */
 };

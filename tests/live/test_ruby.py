@@ -140,7 +140,7 @@ def rubies():
     found = {}
     for ruby in ["ruby", *os.environ.get("STACKTOP_RUBIES", "").split()]:
         path = shutil.which(ruby)
-        if path and version(path) in ((3, 1), (3, 3), (3, 4)):
+        if path and version(path) in ((3, 1), (3, 3), (3, 4), (4, 0)):
             found.setdefault(version(path), path)
     return found
 
