@@ -552,7 +552,7 @@ __attribute__((noinline)) int ruby_send_method(__u32 n)
 	if (object_read(r, body, l->body_size))
 		return 0;
 	m->first = object_int(r, l->body_line) >> l->line_shift;
-	ruby_text(r, METHOD_NAME, object_word(r, l->body_label));
+	ruby_name(r);
 	ruby_text(r, METHOD_FILE, ruby_path(object_word(r, l->body_path)));
 	ruby_read_lines();
 	if (method_send(r))

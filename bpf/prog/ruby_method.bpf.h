@@ -12,8 +12,9 @@
 
 #include "bpf/prog/runtime_send.bpf.h"
 
-#define RUBY_ENVS	 8		   /* from a block to its method */
-#define RUBY_TEXT_OBJECT 0x7463656a624full /* "Object" */
+#define RUBY_ENVS	 8		       /* from a block to its method */
+#define RUBY_TEXT_OBJECT 0x7463656a624full     /* "Object" */
+#define RUBY_TEXT_EVAL	 0x656c69706d6f633cull /* "<compile", of "<compiled>" */
 
 /* Takes a text from a String. */
 static __always_inline void ruby_text(struct runtime_state *r, enum method_text which, __u64 addr)
@@ -179,6 +180,21 @@ __attribute__((noinline)) int ruby_read_lines(void)
 		return 0;
 	r->method.table_size = sizeof(*head) + bytes + size;
 	return 0;
+}
+
+/*
+ * The name of the function whose body is in the object. That of an eval is the method's around it,
+ * but from 3.4 on the label does not say so, only the base label.
+ */
+static __always_inline void ruby_name(struct runtime_state *r)
+{
+	const __u32 label = r->process.ruby.body_label;
+	__u64 begins;
+
+	ruby_text(r, METHOD_NAME, object_word(r, label));
+	__builtin_memcpy(&begins, r->method.text[METHOD_NAME], sizeof(begins));
+	if (begins == RUBY_TEXT_EVAL && r->method.text_size[METHOD_NAME] > sizeof(begins))
+		ruby_text(r, METHOD_NAME, object_word(r, label - 8));
 }
 
 /* The file of a function: a String, or an Array of the path and the real path. */

@@ -69,7 +69,7 @@ def named(chain):
 
 def possible():
     """All chains, as stacks show them. A process that is sampled may be at any frame of one."""
-    outer = ["<main>", "Object#forever", "Chain#run"]
+    outer = ["<main>", "<main>", "Object#forever", "Chain#run"]  # an eval has the name around it
     return [outer + named(chain) for chain in CHAINS] + [named(chain) for chain in FIBERS] + \
         [THREAD, ["block in <main>"], ["block in <class:Chain>", "Chain#initialize"]]
 

@@ -155,4 +155,4 @@ end
 def forever(chain)
   chain.run while true
 end
-forever(Chain.new)
+eval("forever(Chain.new)", binding, __FILE__, __LINE__)

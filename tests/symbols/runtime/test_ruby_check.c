@@ -37,7 +37,7 @@ static const char program[] = "class Thing\n"
 			      "def outer(t) t.each_leaf(3000); end\n"
 			      "Thread.new { t = Thing.new; outer(t) while true }\n"
 			      "t = Thing.new\n"
-			      "outer(t) while true\n";
+			      "eval('outer(t) while true')\n";
 
 struct target {
 	pid_t pid;
