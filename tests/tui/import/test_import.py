@@ -204,9 +204,10 @@ def check_refused(tap, folder, files):
 
 def go_top(path, index, unit):
     """{function: (self, total)} of `go tool pprof -top`."""
+    # From Go 1.25 on the tool is built first.
     done = subprocess.run(["go", "tool", "pprof", "-top", "-symbolize=none", f"-sample_index={index}",
                            f"-unit={unit}", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", path],
-                          capture_output=True, timeout=120, check=False, text=True,
+                          capture_output=True, timeout=600, check=False, text=True,
                           env={**os.environ, "PPROF_TMPDIR": os.path.dirname(path)})
     found = collections.Counter(), collections.Counter()
     for line in done.stdout.splitlines():
