@@ -229,6 +229,8 @@ static uint64_t field_value(const struct hotspot_place *place, const void *from)
 	const unsigned int unused = 64 - 8u * place->size;
 	uint64_t value = 0;
 
+	if (!place->size)
+		return 0;
 	memcpy(&value, from, place->size);
 	return place->is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
 }
