@@ -274,9 +274,10 @@ class Result:
             if not result:
                 comment = line if line.startswith("#") else comment
                 continue
-            # cmocka prints "not ok 2 # SKIP name" for a test that called skip().
+            # cmocka prints "not ok 2 # SKIP name" for a test that called skip(), from 1.1.6 on "ok 2 # SKIP
+            # name"; why stands before it.
             if SKIP.match(result.group(2)) or result.group(1) == "ok" and SKIP.search(result.group(2)):
-                self._skip(source, line if line.startswith("ok") else line + comment)
+                self._skip(source, line if LACKS.search(line) else line + comment)
             elif result.group(1) == "not ok":
                 self.failed += 1
                 self.reasons.append(result.group(2).lstrip("- ") or line)
