@@ -208,9 +208,11 @@ def node_case():
     with subprocess.Popen([*options, script], stdout=subprocess.PIPE) as process:
         frames = int(process.stdout.readline())
         process.kill()
+    # In a stripped library its builtins have no names.
+    entry, builtin = (rf"({name}|libnode\.so\.\d+\+0x[0-9a-f]+)" for name in ("Builtins_JSEntry", r"Builtins_\w+"))
     # Until a thread of V8 has optimized the loop, it calls V8, for arithmetic and to be optimized.
-    return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
-                rf"(;(\[jit\]|(?!Builtins_|\[)[^;:]+)){{{frames}}}(;Builtins_\w+(;(?!\[)[^;]+)*)?", command=[*options, script],
+    return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+{entry};{builtin}"
+                rf"(;(\[jit\]|(?!Builtins_|\[)[^;:]+)){{{frames}}}(;{builtin}(;(?!\[)[^;]+)*)?", command=[*options, script],
                 others=rf"{CLONE};(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
 
 
