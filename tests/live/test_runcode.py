@@ -170,6 +170,10 @@ def through_code(name):
     return more
 
 
+# What a program calls to run JavaScript. Builtins have no names in a stripped library.
+ENTRY = "v8::Function::Call"
+
+
 def node(tap, folder):
     if not shutil.which("node"):
         tap.skip("node", "not installed")
@@ -179,11 +183,11 @@ def node(tap, folder):
 
     def right(user):
         return MADE not in user or (user[0] == "_start" and "node::Start" in user and
-                                    "Builtins_JSEntry" in user[:user.index(MADE)])
+                                    ENTRY in user[:user.index(MADE)])
 
     def named(tap, whole):
         """Functions of JavaScript have names. Which calls are inlined is V8's business."""
-        own = share(whole, lambda user: MADE not in user and "Builtins_JSEntry" in user)
+        own = share(whole, lambda user: MADE not in user and ENTRY in user)
         tap.ok(own > 0.9, "node: functions have names", f"{own:.3f}: {common(whole)}")
 
     yield Program("node", ["node", f"{folder}/n.js"], right, named)
