@@ -12,6 +12,7 @@ import collections
 import glob
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -170,8 +171,14 @@ def through_code(name):
     return more
 
 
-# What a program calls to run JavaScript. Builtins have no names in a stripped library.
-ENTRY = "v8::Function::Call"
+def v8_entry(node):
+    """The innermost function with a name that V8 enters JavaScript by: builtins have none in a stripped library."""
+    libraries = subprocess.run(["ldd", node], capture_output=True, text=True, check=False).stdout
+    for path in (node, *re.findall(r"=> (\S*libnode\S*)", libraries)):
+        with open(path, "rb") as file:
+            if b"Builtins_JSEntry" in file.read():
+                return "Builtins_JSEntry"
+    return "v8::Function::Call"
 
 
 def node(tap, folder):
@@ -180,14 +187,15 @@ def node(tap, folder):
         return
     with open(f"{folder}/n.js", "w", encoding="ascii") as file:
         file.write(NODE)
+    entry = v8_entry(shutil.which("node"))
 
     def right(user):
         return MADE not in user or (user[0] == "_start" and "node::Start" in user and
-                                    ENTRY in user[:user.index(MADE)])
+                                    entry in user[:user.index(MADE)])
 
     def named(tap, whole):
         """Functions of JavaScript have names. Which calls are inlined is V8's business."""
-        own = share(whole, lambda user: MADE not in user and ENTRY in user)
+        own = share(whole, lambda user: MADE not in user and entry in user)
         tap.ok(own > 0.9, "node: functions have names", f"{own:.3f}: {common(whole)}")
 
     yield Program("node", ["node", f"{folder}/n.js"], right, named)
