@@ -370,7 +370,10 @@ __attribute__((noinline)) int php_more_steps(void)
 	return 1;
 }
 
-/* Is one of so many native frames, from this one on, in no file, and not the outermost? */
+/*
+ * Does any of FILELESS_TURN native frames, beginning with number first, lie outside of all files?
+ * The outermost frame does not count.
+ */
 __attribute__((noinline)) int php_fileless_some(__u32 first)
 {
 	const struct cpu_state *st = this_state();

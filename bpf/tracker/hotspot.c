@@ -298,7 +298,7 @@ int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types, 
 	if (*missing)
 		return 0;
 	*missing = find_missing_names(out);
-	read_heaps(m, out); /* there are none yet while the machine starts */
+	read_heaps(m, out); /* during startup the VM has no heaps yet */
 	return 0;
 }
 
@@ -542,7 +542,7 @@ static uint64_t blob_code(const struct heap_reader *r, uint64_t at, enum hotspot
 	return r->h->fields[field].is_pointer ? value : r->heap->low + at + value;
 }
 
-/* Bytes; 0: it has none, or one that cannot be. */
+/* The frame size of a code blob in bytes; 0: the blob has no frame, or its size is invalid. */
 static uint32_t blob_frame(const struct heap_reader *r, uint64_t at)
 {
 	const int64_t words = (int64_t)blob_field(r, at, HOTSPOT_BLOB_FRAME_SIZE);

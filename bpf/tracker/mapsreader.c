@@ -160,6 +160,7 @@ int mapsreader_read(struct maps_reading *s)
 	if (err || s->nfiles <= MAPPINGS_MAX)
 		return err;
 	s->nseen = s->names_used = 0;
+	s->before.end = s->anonymous_end = 0;
 	err = choose_kept(s);
 	return err ? err : procmaps_read(s->pid, false, on_map, s);
 }

@@ -32,12 +32,12 @@ struct object *objectfile_take(struct objects *os, const struct open_request *r,
 /* With a reference; NULL: no memory, or there is none. */
 struct object *objectfile_vdso(struct objects *os);
 /*
- * Of a mapping at a file offset, which may cover several segments: the bias by the one that is
- * executable as the mapping is. False: no segment is there.
+ * Computes the bias of a mapping at a file offset. If the mapping covers several segments, the one
+ * with the mapping's executable flag decides. False: no segment covers the offset.
  */
 bool objectfile_bias(const struct object *o, const struct mapping *m, uint64_t offset,
 		     uint64_t *bias);
-/* Is this range of ELF addresses inside one segment of code? */
+/* True if one executable segment contains this range of ELF addresses. */
 bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end);
 /*
  * The object at an offset in a file, as a frame has it, without a reference, and the ELF address.

@@ -80,7 +80,7 @@ struct open_answer { /* sent only up to the last segment */
 	uint64_t ctime;	 /* ns */
 	uint64_t mark;	 /* OPEN_CODE: of the description; OPEN_RUNTIME: of runtimefile_check */
 	uint64_t spent;	 /* OPEN_CODE: ns of CPU time */
-	char why[80];	 /* OPEN_RUNTIME: what contradicts the layout; OPEN_CODE: what is missing */
+	char why[80];	 /* OPEN_RUNTIME: the contradiction; OPEN_CODE: the missing field */
 	uint8_t deleted; /* it has no name any more */
 	uint8_t no_code; /* OPEN_MAPPED: neither an ELF file nor a PE image */
 	uint8_t build_id_size;

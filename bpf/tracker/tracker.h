@@ -102,7 +102,7 @@ typedef int tracker_name_fn(void *arg, uint64_t start, uint64_t size, const char
  */
 int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
 		       tracker_name_fn *fn, void *arg);
-/* The runtime of a language in a process, and what is known of it. */
+/* A process's language runtime, and the state of its frames. */
 struct tracker_runtime {
 	unsigned int kind;   /* enum runtime; RUNTIME_COUNT: a HotSpot virtual machine */
 	uint64_t object;     /* number of its file, as frames have it */
@@ -110,11 +110,12 @@ struct tracker_runtime {
 	bool made;	     /* the language runs in code that no file has, or in eval */
 	bool refused;	     /* for good, so that no frames of the language are looked for */
 	bool settled;	     /* refused, or had time to have some; else it is being found out */
-	uint32_t enough;     /* samples in a row without a frame that mean that there are none */
-	char shown[32];	     /* "Python 3.11" */
-	char why[112];	     /* why there are no frames of the language, as far as it is known */
+	uint32_t
+		enough; /* report the process after this many consecutive samples without a frame */
+	char shown[32]; /* "Python 3.11" */
+	char why[112];	/* why there are no frames of the language, as far as it is known */
 };
-/* False: it has none, or is not known. */
+/* False: the process has no runtime, or is unknown. */
 bool tracker_runtime(struct tracker *t, const struct tracker_exec *of, struct tracker_runtime *out);
 /*
  * So many samples of the process ran its language, and none has a frame of it: says so, once for

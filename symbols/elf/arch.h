@@ -58,9 +58,9 @@ static inline size_t arch_jump_min(unsigned int machine)
 }
 
 /*
- * What a function returns that does nothing else: with *loads what is at this address, 8 bytes if
- * it is wide and 4 if not; else the address itself, which is wide. code: ARCH_GETTER_MAX bytes at
- * addr. 0: it looks otherwise.
+ * Decodes a getter, a function that only returns a variable or its address. Returns the address of
+ * the variable; 0: the code is no getter. *loads: the function returns the variable's value, 8
+ * bytes if wide, else 4. !*loads: it returns the address. code: ARCH_GETTER_MAX bytes at addr.
  */
 static inline uint64_t arch_getter(unsigned int machine, const uint8_t *code, uint64_t addr,
 				   bool wide, bool *loads)

@@ -282,8 +282,8 @@ void remotedebug_state(struct remotedebug *rd, struct remotedebug_state *out)
 }
 
 /*
- * The current transfer ends with its next report of progress. From elfutils 0.190 on there is none
- * before the server has answered, so that a silent one keeps the thread until the library's limit.
+ * The progress callback aborts the current transfer. Since elfutils 0.190 the library calls it only
+ * after the server has answered, so a silent server blocks the thread until the library times out.
  */
 unsigned int remotedebug_cancel(struct remotedebug *rd)
 {
