@@ -248,8 +248,9 @@ def python(tap, folder):
 
 
 def php(tap, folder):
-    """Code of PHP's compiler runs in execute_ex's frame and leaves by computed jumps only, which no row
-    comes from, so that few stacks are whole. Those must not lack execute_ex."""
+    """Code of PHP's compiler runs in execute_ex's frame, whose return address leads to zend_execute, and
+    leaves by computed jumps only, which no row comes from: before PHP 8.4, whose execute_ex has a frame
+    pointer, few stacks are whole. gdb finds the same return address behind the saved %rbp."""
     if not shutil.which("php"):
         tap.skip("php", "not installed")
         return
@@ -258,7 +259,8 @@ def php(tap, folder):
     yield Program("php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
                           "opcache.jit_buffer_size=32M", "-d", "opcache.file_update_protection=0",
                           f"{folder}/f.php"],
-                  lambda user: user[0] == "_start" and (MADE not in user or "execute_ex" in user), least=0.0)
+                  lambda user: user[0] == "_start" and
+                  (MADE not in user or user[user.index(MADE) - 1] in ("zend_execute", "execute_ex")), least=0.0)
 
 
 def main():
