@@ -137,6 +137,13 @@ static struct place from_fp(const struct leave_state *s, int32_t value)
 					 : (struct place){0};
 }
 
+/* What was saved below SP is gone: a function that follows by a jump may have its own frame there. */
+static void forget_popped(struct leave_state *s)
+{
+	if (s->saved.base == s->sp.base && s->saved.at < s->sp.at)
+		s->saved = (struct place){0};
+}
+
 /* The state behind it. False: nothing is known there. */
 static bool follow(struct leave_state *s, const struct effect *e)
 {
@@ -154,9 +161,11 @@ static bool follow(struct leave_state *s, const struct effect *e)
 		if (e->kind == EFFECT_POP_FP)
 			load_fp(s, s->sp);
 		s->sp = plus(s->sp, WORD);
+		forget_popped(s);
 		break;
 	case EFFECT_ADD_SP:
 		s->sp = plus(s->sp, e->value);
+		forget_popped(s);
 		break;
 	case EFFECT_FP_LOST:
 	case EFFECT_ZERO_FP:
@@ -164,6 +173,7 @@ static bool follow(struct leave_state *s, const struct effect *e)
 		break;
 	case EFFECT_SP_FROM_FP:
 		s->sp = from_fp(s, e->value);
+		forget_popped(s);
 		break;
 	case EFFECT_FP_FROM_SP:
 		s->fp = (struct fp_state){FP_PLACE, plus(s->sp, e->value)};
@@ -181,6 +191,7 @@ static bool follow(struct leave_state *s, const struct effect *e)
 		s->sp = from_fp(s, 0);
 		load_fp(s, s->sp);
 		s->sp = plus(s->sp, WORD);
+		forget_popped(s);
 		break;
 	case EFFECT_BAD:
 	case EFFECT_SP_LOST:

@@ -84,6 +84,19 @@ static void test_forms(void **state)
 	assert_int_equal(FROM(pops, 1, 0), 0);
 }
 
+/* The function that a tail jump leads to has its own frame where the first had saved FP. */
+static void test_tail_jump(void **state)
+{
+	/* 0: push %rbp; pop %rbp; 2: jmp 5; nop; 5: sub $24, %rsp; 9: add $24, %rsp; ret */
+	static const uint8_t tail[] = {0x55, 0x5d, 0xeb, 1,    0x90, 0x48, 0x83,
+				       0xec, 24,   0x48, 0x83, 0xc4, 24,   0xc3};
+
+	(void)state;
+	assert_int_equal(FROM(tail, 0, 1), SP_RULE(16, 16));
+	assert_int_equal(FROM(tail, 0, 5), SP_RULE(8, 0));
+	assert_int_equal(FROM(tail, 0, 9), SP_RULE(32, 0));
+}
+
 static void test_silence(void **state)
 {
 	/* jmp to itself: no return */
@@ -440,6 +453,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_tail_jump),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_arguments_popped),
 		cmocka_unit_test(test_long_nop),
