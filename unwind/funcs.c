@@ -88,3 +88,19 @@ bool funcs_find(const struct funcs *f, uint64_t vaddr, uint64_t *start)
 	*start = f->base + f->func[low - 1].start;
 	return true;
 }
+
+void funcs_gap(const struct funcs *f, uint64_t gap[2])
+{
+	uint64_t end = f->n ? f->func[0].start : 0;
+
+	gap[0] = gap[1] = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		const uint64_t start = f->func[i].start, behind = start + f->func[i].size;
+
+		if (start > end && start - end > gap[1] - gap[0]) {
+			gap[0] = f->base + end;
+			gap[1] = f->base + start;
+		}
+		end = behind > end ? behind : end;
+	}
+}

@@ -14,7 +14,6 @@
 
 #define ARCH_STUB_MAX	32u /* bytes; LLVM's retpolines have so many, all others 8, 16 or 24 */
 #define ARCH_STUB_USUAL 16u
-#define ARCH_GETTER_MAX 20u
 
 #include "symbols/elf/arch/arm64.h"
 #include "symbols/elf/arch/kinds.h"
@@ -55,18 +54,6 @@ static inline enum plt_stub arch_plt_stub(unsigned int machine, const uint8_t *p
 static inline size_t arch_jump_min(unsigned int machine)
 {
 	return machine == EM_AARCH64 ? ARM64_JUMP_MIN : X86_64_JUMP_MIN;
-}
-
-/*
- * Decodes a getter, a function that only returns a variable or its address. Returns the address of
- * the variable; 0: the code is no getter. *loads: the function returns the variable's value, 8
- * bytes if wide, else 4. !*loads: it returns the address. code: ARCH_GETTER_MAX bytes at addr.
- */
-static inline uint64_t arch_getter(unsigned int machine, const uint8_t *code, uint64_t addr,
-				   bool wide, bool *loads)
-{
-	return machine == EM_AARCH64 ? arm64_getter(code, addr, wide, loads)
-				     : x86_64_getter(code, addr, wide, loads);
 }
 
 #endif

@@ -250,13 +250,11 @@ int v8_constants_layout(const struct v8_constants *c, struct v8_layout *out, con
 
 /* --- the file -------------------------------------------------------------------------------- */
 
-enum v8_symbol { CODE, CODE_SIZE, CODE_FUNCTION, CODE_SIZE_FUNCTION, MAJOR, MINOR, PLACES };
+enum v8_symbol { CODE, CODE_SIZE, MAJOR, MINOR, PLACES };
 
 static const char *const places[PLACES] = {
 	[CODE] = "v8_Default_embedded_blob_code_",
 	[CODE_SIZE] = "v8_Default_embedded_blob_code_size_",
-	[CODE_FUNCTION] = "_ZN2v88internal23DefaultEmbeddedBlobCodeEv",
-	[CODE_SIZE_FUNCTION] = "_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv",
 	[MAJOR] = "_ZN2v88internal7Version6major_E",
 	[MINOR] = "_ZN2v88internal7Version6minor_E",
 };
@@ -332,53 +330,11 @@ static bool read_table(struct reader *r, const char *name, const char *must)
 	return true;
 }
 
-/* What the dynamic linker writes to an address; 0: not known. */
-static uint64_t relocated(const struct elf_file *file, uint64_t addr)
-{
-	uint64_t left = LIMIT_GO;
-	struct elf_section table;
-	Elf64_Rela rela;
-
-	if (elf_file_section_within(file, ".rela.dyn", &left, &table))
-		return 0;
-	for (size_t at = 0; table.size - at >= sizeof(rela); at += sizeof(rela)) {
-		memcpy(&rela, table.data + at, sizeof(rela));
-		if (rela.r_offset == addr)
-			return arch_relocation(elf_file_machine(file), ELF64_R_TYPE(rela.r_info)) ==
-					       ARCH_RELATIVE
-				       ? (uint64_t)rela.r_addend
-				       : 0;
-	}
-	return 0;
-}
-
-/*
- * Of a stripped file functions are left that return where the builtins are and how large they are.
- * As arch_getter.
- */
-static uint64_t returned_by(const struct reader *r, enum v8_symbol getter, bool wide, bool *loads)
-{
-	const uint64_t at = r->places[getter];
-	uint8_t code[ARCH_GETTER_MAX];
-
-	*loads = false;
-	return at && read_at(r->file, at, code, sizeof(code))
-		       ? arch_getter(elf_file_machine(r->file), code, at, wide, loads)
-		       : 0;
-}
-
 static void find_code(const struct reader *r, struct v8_file *out)
 {
-	uint64_t start = r->places[CODE], at = r->places[CODE_SIZE];
+	const uint64_t start = r->places[CODE], at = r->places[CODE_SIZE];
 	uint32_t size;
-	bool loads;
 
-	if (!start || !at) {
-		start = returned_by(r, CODE_FUNCTION, true, &loads);
-		if (loads)
-			start = relocated(r->file, start);
-		at = returned_by(r, CODE_SIZE_FUNCTION, false, &loads);
-	}
 	if (!start || !at || !read_at(r->file, at, &size, sizeof(size)) || size > LIMIT_MIB(64))
 		return;
 	out->code[0] = start;

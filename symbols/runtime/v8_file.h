@@ -17,7 +17,7 @@ struct elf_file;
 struct v8_file {
 	/* ELF addresses. */
 	uint64_t major, minor; /* int: its version, for a check of the memory; 0: none */
-	uint64_t code[2];      /* [start, end) of the builtins in the file; 0: not known */
+	uint64_t code[2];      /* [start, end) of the builtins; 0: a stripped file does not say */
 	int err;	       /* -ENOTSUP: a constant is missing, or is not what is understood */
 	const char *missing;   /* which, a static string */
 	struct v8_layout layout;

@@ -89,18 +89,52 @@ static void as_readelf(void **state)
 	assert_true(checked >= 3);
 }
 
-static void nothing_known(void **state)
+static struct funcs *assemble(const char *code)
 {
-	char path[SCRATCH], command[128];
-	uint64_t start;
+	char path[SCRATCH], command[512];
 	struct funcs *f;
 
-	(void)state;
 	close(scratch_file(path, "funcs"));
-	snprintf(command, sizeof(command), "echo | gcc -x assembler -c -o %s -", path);
+	snprintf(command, sizeof(command), "echo '%s' | gcc -shared -nostdlib -x assembler -o %s -",
+		 code, path);
 	assert_int_equal(system(command), 0);
 	f = load(path);
 	unlink(path);
+	return f;
+}
+
+#define FUNCTION " .cfi_startproc; nop; nop; ret; .cfi_endproc; "
+
+static void largest_gap(void **state)
+{
+	struct funcs *f = assemble(FUNCTION ".skip 40;" FUNCTION ".skip 5000;" FUNCTION FUNCTION
+					    ".skip 300;" FUNCTION ".skip 9000");
+	uint64_t gap[2], start;
+
+	(void)state;
+	funcs_gap(f, gap);
+	assert_int_equal(gap[1] - gap[0], 5000);
+	assert_false(funcs_find(f, gap[0], &start));
+	assert_true(funcs_find(f, gap[0] - 1, &start));
+	assert_int_equal(start, gap[0] - 3);
+	assert_true(funcs_find(f, gap[1], &start));
+	assert_int_equal(start, gap[1]);
+	funcs_free(f);
+	f = assemble(FUNCTION FUNCTION);
+	funcs_gap(f, gap);
+	assert_int_equal(gap[0], 0);
+	assert_int_equal(gap[1], 0);
+	funcs_free(f);
+}
+
+static void nothing_known(void **state)
+{
+	struct funcs *f = assemble("");
+	uint64_t start, gap[2];
+
+	(void)state;
+	funcs_gap(f, gap);
+	assert_int_equal(gap[1], 0);
 	assert_false(funcs_find(f, 0, &start));
 	assert_false(funcs_find(f, 4096, &start));
 	funcs_free(f);
@@ -112,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_readelf),
+		cmocka_unit_test(largest_gap),
 		cmocka_unit_test(nothing_known),
 	};
 

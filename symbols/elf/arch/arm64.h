@@ -56,35 +56,4 @@ static inline enum plt_stub arm64_plt_stub(const uint8_t *p, size_t room, uint64
 	return PLT_STUB_SLOT;
 }
 
-/*
- * Behind a bti c:
- *	adrp x0, page; add x0, x0, #n; ret
- *	adrp x0, page; add x0, x0, #n; ldr x0 or w0, [x0]; ret
- *	adrp x0, page; ldr x0 or w0, [x0, #n]; ret
- */
-static inline uint64_t arm64_getter(const uint8_t *code, uint64_t addr, bool wide, bool *loads)
-{
-	const uint32_t load = wide ? 0xf9400000 : 0xb9400000, ret = 0xd65f03c0;
-	uint32_t all[5], *insn = all;
-	uint64_t page;
-
-	memcpy(all, code, sizeof(all));
-	if (*insn == 0xd503245f) {
-		insn++;
-		addr += 4;
-	}
-	*loads = true;
-	if ((insn[0] & 0x9f00001f) != 0x90000000)
-		return 0;
-	page = arm64_page(insn[0], addr);
-	if ((insn[1] & 0xffc003ff) == load && insn[2] == ret)
-		return page + (uint64_t)(insn[1] >> 10 & 0xfff) * (wide ? 8 : 4);
-	if ((insn[1] & 0xffc003ff) != 0x91000000)
-		return 0;
-	*loads = insn[2] == load;
-	if (*loads ? insn[3] != ret : !wide || insn[2] != ret)
-		return 0;
-	return page + (insn[1] >> 10 & 0xfff);
-}
-
 #endif

@@ -62,34 +62,4 @@ static inline enum plt_stub x86_64_plt_stub(const uint8_t *p, size_t room, uint6
 	return PLT_STUB_SLOT;
 }
 
-/*
- * Behind an endbr64: `lea place(%rip), %rax; ret`, with `mov (%rax), %rax or %eax` between them, or
- * `mov place(%rip), %rax or %eax; ret`.
- */
-static inline uint64_t x86_64_getter(const uint8_t *code, uint64_t addr, bool wide, bool *loads)
-{
-	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, lea[] = {0x48, 0x8d, 0x05},
-			     load[] = {0x48, 0x8b, 0x05}, follow[] = {0x48, 0x8b, 0x00};
-	const size_t narrow = wide ? 0 : 1; /* without the prefix */
-	size_t at = memcmp(code, endbr, sizeof(endbr)) ? 0 : sizeof(endbr), from = 0;
-	int32_t offset;
-
-	*loads = true;
-	if (!memcmp(code + at, lea, sizeof(lea)))
-		*loads = false;
-	else if (!memcmp(code + at, load + narrow, sizeof(load) - narrow))
-		from = narrow;
-	else
-		return 0;
-	at += sizeof(load) - from;
-	memcpy(&offset, code + at, sizeof(offset));
-	at += sizeof(offset);
-	addr += at + (uint64_t)(int64_t)offset;
-	if (!*loads && !memcmp(code + at, follow + narrow, sizeof(follow) - narrow)) {
-		*loads = true;
-		at += sizeof(follow) - narrow;
-	}
-	return code[at] == 0xc3 && (*loads || wide) ? addr : 0;
-}
-
 #endif

@@ -228,62 +228,12 @@ static void test_check(void **state)
 	assert_string_equal(why, "it does not say which version it is");
 }
 
-/* As objdump shows functions that return a variable, or its address, of three builds. */
-static void getters_are_read(void **state)
-{
-	static const struct {
-		const char *code;
-		uint16_t machine;
-		bool wide, loads;
-		uint64_t found; /* 0: not a getter */
-	} cases[] = {
-		/* lea 0x1f2c661(%rip),%rax; mov (%rax),%eax; ret */
-		{"48 8d 05 61 c6 f2 01 8b 00 c3", EM_X86_64, false, true, 0x2f2d668},
-		/* lea -0x326257(%rip),%rax; ret */
-		{"48 8d 05 a9 9d cd ff c3", EM_X86_64, true, false, 0xcdadb0},
-		{"48 8d 05 a9 9d cd ff c3", EM_X86_64, false, false, 0}, /* an address is wide */
-		/* endbr64; mov 0x10(%rip),%rax; ret */
-		{"f3 0f 1e fa 48 8b 05 10 00 00 00 c3", EM_X86_64, true, true, 0x100101b},
-		/* mov 0x10(%rip),%eax; ret */
-		{"8b 05 10 00 00 00 c3", EM_X86_64, false, true, 0x1001016},
-		/* lea 0x10(%rip),%rax; mov (%rax),%rax; nop */
-		{"48 8d 05 10 00 00 00 48 8b 00 90", EM_X86_64, true, false, 0},
-		/* adrp x0, +0x2000; add x0, x0, #0x10; ret */
-		{"00 00 00 d0 00 40 00 91 c0 03 5f d6", EM_AARCH64, true, false, 0x1003010},
-		/* bti c; adrp x0, +0x2000; ldr w0, [x0, #0x10]; ret */
-		{"5f 24 03 d5 00 00 00 d0 00 10 40 b9 c0 03 5f d6", EM_AARCH64, false, true,
-		 0x1003010},
-		/* adrp x0, +0x2000; add x0, x0, #0x10; ldr x0, [x0]; ret */
-		{"00 00 00 d0 00 40 00 91 00 00 40 f9 c0 03 5f d6", EM_AARCH64, true, true,
-		 0x1003010},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint8_t code[ARCH_GETTER_MAX] = {0};
-		unsigned int byte;
-		uint64_t found;
-		size_t n = 0;
-		bool loads;
-
-		for (const char *at = cases[i].code; sscanf(at, "%2x", &byte) == 1; at += 3) {
-			code[n++] = (uint8_t)byte;
-			if (!at[2])
-				break;
-		}
-		found = arch_getter(cases[i].machine, code, 0x1001000, cases[i].wide, &loads);
-		assert_int_equal(found, cases[i].found);
-		if (found)
-			assert_int_equal(loads, cases[i].loads);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(getters_are_read), cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_file),
-		cmocka_unit_test(test_text),	    cmocka_unit_test(test_check),
+		cmocka_unit_test(test_layouts), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_file),	cmocka_unit_test(test_text),
+		cmocka_unit_test(test_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
