@@ -44,6 +44,7 @@ by blanks) and the SLOWEST programs.
 import collections
 import concurrent.futures
 import ctypes
+import curses
 import fcntl
 import glob
 import multiprocessing
@@ -184,6 +185,11 @@ def environment(folder):
         if os.path.isdir(home):
             env.setdefault(name, home)
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+    if curses.ncurses_version[:2] == (6, 6):    # whose delscreen() leaves a screen's line-drawing characters
+        leaks = os.path.join(folder, "leaks")
+        with open(leaks, "w", encoding="ascii") as file:
+            file.write("leak:libncursesw.so\n")
+        env.setdefault("LSAN_OPTIONS", f"suppressions={leaks}:print_suppressions=0")
     env.update(CMOCKA_MESSAGE_OUTPUT="TAP", STACKTOP_BIN=os.path.join(build, "stacktop"),
                GOCACHE=os.path.join(build, "go-cache"), LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="UTC",
                TERM="xterm-256color", PYTHONDONTWRITEBYTECODE="1", SHELL="/bin/sh")
