@@ -115,6 +115,11 @@ static bool same_state(const struct leave_state *a, const struct leave_state *b)
 
 static void save_fp(struct leave_state *s, struct place to, bool pushed)
 {
+	const bool kept = s->pushed && s->saved.base != BASE_NONE;
+
+	/* A value of the function's own is spilled. */
+	if ((s->fp.value == FP_LOST || (kept && !pushed)) && !same_place(to, s->saved))
+		return;
 	s->saved = to;
 	s->pushed = pushed;
 	s->saved_fp = s->fp;
@@ -137,7 +142,8 @@ static struct place from_fp(const struct leave_state *s, int32_t value)
 					 : (struct place){0};
 }
 
-/* What was saved below SP is gone: a function that follows by a jump may have its own frame there. */
+/* What was saved below SP is gone: a function that follows by a jump may have its own frame there.
+ */
 static void forget_popped(struct leave_state *s)
 {
 	if (s->saved.base == s->sp.base && s->saved.at < s->sp.at)

@@ -25,12 +25,12 @@
 #include "unwind/funcs.h"
 #include "unwind/walk.h"
 
-#define CHECKS_MAX   200 /* the process runs meanwhile, so that some contradict themselves */
-#define CHECKS_QUICK 100 /* without a pause */
-#define PAUSE_NS     200000
-#define LEARNED_SAME 3
+#define CHECKS_MAX	200 /* the process runs meanwhile, so that some contradict themselves */
+#define CHECKS_QUICK	100 /* without a pause */
+#define PAUSE_NS	200000
+#define LEARNED_SAME	3
 #define V8_BUILTINS_MIN (1u << 20) /* bytes; 1.6 to 2.1 MB in V8 10 to 13 */
-#define LOCKED_MAX   30 /* of them, to see which thread holds the lock */
+#define LOCKED_MAX	30	   /* of them, to see which thread holds the lock */
 
 /* --- languages ------------------------------------------------------------------------------- */
 

@@ -78,7 +78,7 @@ class Python:
             self.shared = ".so" in library and os.path.exists(self.library)
             file = self.library if self.shared else os.path.realpath(executable)
             self.stripped = not has_symbols(file)
-            self.named_loop = has_named_loop(file)
+            self.named_loop = has_named_loop(os.path.realpath(executable), self.library)
 
     def fits(self):
         return self.version and OLDEST <= self.version[:2] <= NEWEST
@@ -89,11 +89,12 @@ def has_symbols(path):
                                        check=False).stdout
 
 
-def has_named_loop(path):
-    """Some compilers split the interpreter's loop off, as a function whose name is in .symtab only."""
-    told = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=False).stdout
+def has_named_loop(*paths):
+    """In the first of these files that has the interpreter. Some compilers split its loop off, as a function
+    whose name is in .symtab only."""
+    told = subprocess.run(["readelf", "-sW", *paths], capture_output=True, text=True, check=False).stdout
     sizes = [int(line.split()[2], 0) for line in told.splitlines() if line.endswith(" " + EVAL)]
-    return any(size > 8192 for size in sizes)
+    return next((size > 8192 for size in sizes if size), True)
 
 
 def pythons():
