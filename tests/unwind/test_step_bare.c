@@ -251,22 +251,70 @@ static void test_scan(void **state)
 	check_this(begin_framed(PC, LOW, FRAMED + 0x80), 1);
 }
 
-/* Such code has left behind what lies between, unless it has no frame yet. */
+/* Such code has left behind what lies between, and what SP leads to, unless it has no frame. */
 static void test_keeps_fp(void **state)
 {
-	struct walk *w;
+	static const struct {
+		const char *code;
+		size_t size, before;
+		int lacks;
+	} cases[] = {
+		{"\x90\x90", 2, 0, 0},
+		{"\x55\x48\x89\xe5", 4, 0, 1}, /* push %rbp; mov %rsp, %rbp */
+		{"\x55\x48\x8b\xec", 4, 3, 1},
+		{"\x55\x48\x89\xe5", 4, 5, 1},
+		{"\x55\x48\x89\xe5", 4, 34, 1},
+		{"\x55\x48\x89\xe5", 4, 35, 0},
+		{"\x55\x48\x89\xe0", 4, 5, 0},			   /* mov %rsp, %rax */
+		{"\x48\x83\xf9\x01\x7f\x03\xc2\x08\x00", 9, 0, 1}, /* cmp; jg; ret $8 */
+		{"\x48\x83\xf9\x01\x7f\x03\xc2\x08\x00", 9, 1, 0},
+		{"\x7f\x03\xc2\x08\x00", 5, 0, 1},
+		{"\x7f\x03\xc3", 3, 0, 0},
+		{"\x59\x48\x83\xc4\x18\x51\xc3", 7, 0, 1}, /* pop %rcx; add; push %rcx; ret */
+		{"\x41\x5a\x48\x8d\x24\xcc\x41\x52\xc3", 9, 0, 1},
+	};
 
 	(void)state;
-	put_call(FRAMED + 0xc0, 0);
-	store(LOW + 8, FRAMED + 0x80);
-	w = begin_framed(PC, LOW, FRAMED + 0xc0);
-	check_step(w, FRAMED + 0x80, LOW + 16, FP, 0);
-	w = begin_framed(PC, LOW, FRAMED + 0xc0);
-	w->keeps_fp = 1;
-	check_step(w, FRAMED + 0xc0, FP + 16, FP + 0x100, 0);
-	w = begin_framed(PC, LOW + 8, FRAMED + 0xc0);
-	w->keeps_fp = 1;
-	check_step(w, FRAMED + 0x80, LOW + 16, FP, 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct walk *w;
+
+		memset(fake.text + (PC - TEXT), 0x90, 64);
+		put_code(PC + cases[i].before, cases[i].code, cases[i].size);
+		store(LOW, FRAMED + 0x80);
+		w = begin_framed(PC, LOW, put_call(FRAMED + 0xc0, 0));
+		w->keeps_fp = 1;
+		if (cases[i].lacks)
+			check_step(w, FRAMED + 0x80, LOW + 8, FP, 0);
+		else
+			check_step(w, FRAMED + 0xc0, FP + 16, FP + 0x100, 0);
+	}
+}
+
+/* Behind the pop of the return address it is in a register: what FP leads to is not sure. */
+static void test_keeps_fp_return(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+	} cases[] = {
+		{"\x48\x83\xc4\x18\x51\xc3", 6},
+		{"\x48\x8d\x24\xcc\x41\x52\xc3", 7},
+		{"\x48\x81\xc4\x18\x01\x00\x00\x51", 8},
+		{"\x51\xc3", 2},
+		{"\x41\x52\xc3", 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct walk *w;
+
+		memset(fake.text + (PC - TEXT), 0x90, 64);
+		put_code(PC, cases[i].code, cases[i].size);
+		store(LOW, 0); /* an argument */
+		w = begin_framed(PC, LOW, put_call(FRAMED + 0xc0, 0));
+		w->keeps_fp = 1;
+		check_step(w, FRAMED + 0xc0, FP + 16, FP + 0x100, 1);
+	}
 }
 
 /* The function that has the record was called where this code begins with push; mov. */
@@ -596,6 +644,7 @@ int main(void)
 		TEST(edge_behind_call),
 		TEST(scan),
 		TEST(keeps_fp),
+		TEST(keeps_fp_return),
 		TEST(is_framed),
 		TEST(chain),
 		TEST(impossible),

@@ -106,6 +106,51 @@ static inline __attribute__((always_inline)) __u32 arch_epilogue(__u64 code)
 	return 0;
 }
 
+/* True for the pop of one of V8's, %rcx or %r10, which keeps the return address in it. */
+static inline __attribute__((always_inline)) __u32 arch_keeps_return(__u64 code)
+{
+	return (code & 0xff) == 0x59 ? 1 : (code & 0xffff) == 0x5a41 ? 2 : 0;
+}
+
+/* How long what takes the arguments off the stack is; else 0: add $n, %rsp; lea (%rsp,%rcx,8),
+ * %rsp. */
+static inline __attribute__((always_inline)) __u32 arch_drops_arguments(__u64 code)
+{
+	const __u32 first = code & 0xffffff;
+
+	return first == 0xc48348 || (__u32)code == 0xcc248d48 ? 4 : first == 0xc48148 ? 7 : 0;
+}
+
+/*
+ * True in V8's return, where the frame has gone: `cmp $n, %rcx; jg; ret $m`, or the return address
+ * is popped, the arguments are taken off the stack, and it is pushed again.
+ */
+static inline __attribute__((always_inline)) int arch_frame_has_gone(__u64 code)
+{
+	const __u32 kept = arch_keeps_return(code), drops = arch_drops_arguments(code);
+
+	if ((code & 0xffffff) == 0xf98348) /* cmp */
+		code >>= 32;
+	if ((code & 0xff) == 0x7f && (code >> 16 & 0xff) == 0xc2) /* jg; ret */
+		return 1;
+	if (kept)
+		return arch_drops_arguments(code >> 8 * kept) != 0;
+	if (drops)
+		code >>= 8 * drops;
+	/* push %rcx or %r10; the ret behind it may be out of sight */
+	return drops == 7 ? code == 0x51 || code == 0x41
+			  : (code & 0xffff) == 0xc351 || (code & 0xffffff) == 0xc35241;
+}
+
+/* True if `push %rbp; mov %rsp, %rbp` begins in the first ARCH_FRAME_STEP bytes. */
+#define ARCH_FRAME_STEP 5
+static inline __attribute__((always_inline)) int arch_frame_is_near(__u64 code)
+{
+	return arch_begins_frame(code) || arch_begins_frame(code >> 8) ||
+	       arch_begins_frame(code >> 16) || arch_begins_frame(code >> 24) ||
+	       arch_begins_frame(code >> 32);
+}
+
 /* --- the return from a signal handler: `mov $15, %rax; syscall` ------------------------------ */
 
 #define ARCH_SIGRETURN_SIZE 9

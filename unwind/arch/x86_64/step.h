@@ -9,6 +9,7 @@
 
 #define WALK_SCAN_TURNS	    16 /* 512 bytes of a frame are searched */
 #define WALK_SCAN_WORDS	    4
+#define WALK_FRAME_BYTES    35	  /* before it is made; V8 24 takes 21 */
 #define WALK_CANDIDATES	    3	  /* return addresses of one frame that are judged */
 #define WALK_TRIES	    4	  /* frames from there to the one that has the frame pointer */
 #define WALK_FUNCTION_BYTES 65536 /* from its start; more is hardly a single function */
@@ -112,18 +113,43 @@ static __always_inline int walk_edge(struct walk *w)
 }
 
 /*
+ * True where code that keeps frame pointers, V8's, has no frame: before it is made, which may be
+ * behind looks at the arguments and at whether the code still holds, or where it is gone. Elsewhere
+ * what is on top of the stack is left over.
+ */
+static __always_inline int walk_lacks_frame(struct walk *w)
+{
+	__u64 code;
+	int i;
+
+	for (i = 0; i < WALK_FRAME_BYTES; i += ARCH_FRAME_STEP) {
+		if (step_read_user(w, &code, 8, w->pc + (__u64)i))
+			return 0;
+		if (arch_frame_is_near(code) || (!i && arch_frame_has_gone(code)))
+			return 1;
+	}
+	return 0;
+}
+
+/*
  * In code without CFI, a leaf that has not used the stack has its return address on top of it and
  * the frame pointer of its caller. Taken only if it leads to CFI, or if the frame of the caller
  * begins right there.
  */
 static __always_inline int walk_bare_leaf(struct walk *w)
 {
+	const __u32 keeps = w->keeps_fp && !w->code_frame;
 	__u64 ra;
 
-	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_load(w, w->sp, &ra) ||
-	    !WALK_AFTER_CALL(w, ra))
+	w->lacks_frame = 0;
+	if (w->known != WALK_ALL_KNOWN || !w->exact)
 		return 0;
-	if (!WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
+	if (keeps)
+		w->lacks_frame = (__u32)walk_lacks_frame(w);
+	if (w->lacks_frame != keeps || walk_load(w, w->sp, &ra) || !WALK_AFTER_CALL(w, ra))
+		return 0;
+	if (keeps ? !walk_find_map(w, ra - 1)
+		  : !WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
 		return 0;
 	STEP_NOTE(w, ra_at, w->sp);
 	STEP_NOTE(w, cfa, w->sp + 8);
@@ -260,6 +286,8 @@ static __always_inline int walk_owner(struct walk *w)
 {
 	int i, call = CALL_IMPOSSIBLE;
 
+	if (w->keeps_fp && !w->code_frame)
+		return w->lacks_frame ? OWNER_UNSURE : OWNER_THIS;
 	if (!w->list_count)
 		return OWNER_UNSURE;
 	w->scan_at = w->sp;
@@ -268,9 +296,6 @@ static __always_inline int walk_owner(struct walk *w)
 		if (!WALK_SCAN(w))
 			return w->scan_at < w->scan_end ? OWNER_UNSURE : OWNER_THIS;
 		if (!i && (walk_is_framed(w, w->fp_ra)))
-			return OWNER_THIS;
-		/* It is what a call further in has left, unless there is no frame yet. */
-		if (w->keeps_fp && !w->code_frame && w->scan_at - 8 != w->sp)
 			return OWNER_THIS;
 		call = WALK_JUDGE_CALL(w);
 	}
