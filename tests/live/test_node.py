@@ -39,9 +39,10 @@ FAR_LINES, FAR_FUNCTIONS = 2500, 120     # 200 KB before the first of them
 ALONE = ["--no-maglev", "--no-maglev-inlining"]     # where V8 has it
 
 
-def known_options(node):
+def alone(node):
+    """The options of ALONE that this node has."""
     text = subprocess.run([node, "--v8-options"], capture_output=True, text=True, check=False).stdout
-    return {"maglev": "--maglev " in text, "maglev-inlining": "--maglev-inlining " in text}
+    return [option for option in ALONE if option.replace("--no-", "--") + " " in text]
 
 
 def version(node):
@@ -127,10 +128,8 @@ def check_lines(tap, what, program):
 
 
 def check_chains(tap, node, path, folder):
-    has = known_options(path)
-    alone = [option for option in ALONE if has[option[5:]]]
     with contextlib.ExitStack() as stack:
-        programs = [Program(name, [path, *options, *alone, CHAIN], folder, stack)
+        programs = [Program(name, [path, *options, *alone(path), CHAIN], folder, stack)
                     for name, options in MODES.items()]
         done, top = sample(programs)
     tap.ok(done and top.status == 0, f"{node}: all are sampled",
@@ -160,7 +159,7 @@ def check_far(tap, node, path, folder):
             file.write(f"function f{i}() {{ return {f'f{i - 1}' if i else 'spin'}() + 1 }}\n")
         file.write(f"for (;;) f{FAR_FUNCTIONS - 1}();\n")
     with contextlib.ExitStack() as stack:
-        program = Program("far", [path, "--no-opt", script], folder, stack)
+        program = Program("far", [path, "--no-opt", *alone(path), script], folder, stack)
         lines = {}
 
         def enough(part):
@@ -182,7 +181,7 @@ def check_far(tap, node, path, folder):
 def check_code(tap, node, path, folder):
     """Machine code of a function, which only the stack names; what the interpreter runs has none."""
     with contextlib.ExitStack() as stack:
-        made, run = (Program(name, [path, *MODES[name], CHAIN], folder, stack)
+        made, run = (Program(name, [path, *MODES[name], *alone(path), CHAIN], folder, stack)
                      for name in ("optimized", "interpreted"))
         watch.until_busy([made.pid, run.pid], BUSY, halt=True)
         watch.resume([made.pid])
