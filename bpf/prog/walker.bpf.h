@@ -104,7 +104,11 @@ static __always_inline struct vma_search *vma_search(void)
 {
 	struct cpu_state *st = this_state();
 
-	return st ? &st->vma : NULL;
+	if (!st)
+		return NULL;
+	/* Else clang adds the distance first, which no pointer may have that can be NULL. */
+	STEP_BARRIER(st);
+	return &st->vma;
 }
 
 /*
