@@ -319,6 +319,13 @@ class Result:
             self._trouble(f"was skipped: no {lacks.group(1)}")
 
 
+def skips(lines):
+    """What was skipped, with the comment before it, where cmocka has no place for the reason."""
+    for before, line in zip(["", *lines], lines):
+        if SKIP.search(line):
+            yield line + ("  " + before if before.startswith("# ") and "SKIP" not in before else "")
+
+
 def excusable(name, output, status, broken):
     """True if more runs may show that the `broken` tests failed by a bad moment of the machine."""
     failed = sum(1 for line in output.splitlines()
@@ -386,8 +393,7 @@ class Suite:
             print("".join(f"    | {line}\n" for line in output.splitlines()), end="")
             self.broken += [f"{name}: {reason}" for reason in result.reasons]
         elif result.skipped:
-            print("".join(f"    | {line}\n" for line in output.splitlines()
-                          if SKIP.search(line)), end="")
+            print("".join(f"    | {line}\n" for line in skips(output.splitlines())), end="")
         sys.stdout.flush()
         self.times.append((took, name))
         self.passed += result.passed

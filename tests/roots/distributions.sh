@@ -51,19 +51,19 @@ version() { # root package...
 }
 
 row() { # suite
-    local root=$top/$1 log=$top/$1.log began took run
+    local root=$top/$1 log=$top/$1.log began took run counts
     make_root "$1" "$root"
     inside "$root" 'apt-get update -qq && apt-get install -y -qq make' >"$log" 2>&1
     inside "$root" 'make run' >>"$log" 2>&1 && run=yes || run=no
     began=$(cut -d . -f 1 /proc/uptime)
     inside "$root" 'make test' >>"$log" 2>&1
     took=$(($(cut -d . -f 1 /proc/uptime) - began))
-    # shellcheck disable=SC2046,SC2183  # words
+    counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | tr -cs '0-9\n' ' ')
+    # shellcheck disable=SC2086  # words
+    set -- "$1" ${counts:-0 0}
     printf '| %s | %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$(version "$root" gcc clang)" \
         "$(version "$root" libbpf-dev libdw-dev libcapstone-dev binutils)" "$run" \
-        $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 |
-            sed 's/\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/') \
-        "$(grep -cE '^ +\| ok [0-9]* *# SKIP' "$log")" "$((took / 60)):$(printf %02d $((took % 60)))"
+        "$2" "$3" "${4:-0}" "$((took / 60)):$(printf %02d $((took % 60)))"
 }
 
 table() { # suites

@@ -77,6 +77,12 @@ bool may_sample(void)
 	return may_load() && may_open();
 }
 
+void skip_since(const char *why)
+{
+	print_message("# %s\n", why);
+	skip();
+}
+
 void skip_without(const char *right)
 {
 	print_message("# no %s\n", right);

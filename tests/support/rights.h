@@ -6,6 +6,9 @@
 
 bool may_sample(void);
 
+/* Ends a test as skipped, and says what it lacks. */
+void skip_since(const char *why);
+
 /* Ends a test as skipped for the right that it lacks, which tests/run.py counts. */
 void skip_without(const char *right);
 

@@ -405,7 +405,7 @@ void run_sampler_of(struct running *r, unsigned int procs_max)
 
 	need_sampling();
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino != PID_NS_INIT)
-		skip();
+		skip_since("not in the first PID namespace");
 	err = sampler_new(&options, &r->sampler, error, sizeof(error));
 	if (!err) {
 		err = sampler_start(r->sampler, error, sizeof(error));

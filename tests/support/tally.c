@@ -325,7 +325,7 @@ struct sampler *start_sampler(const struct sampler_options *options)
 
 	need_sampling();
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino != PID_NS_INIT)
-		skip();
+		skip_since("not in the first PID namespace");
 	pause_children(paused);
 	err = sampler_new(options, &s, error, sizeof(error));
 	if (!err) {

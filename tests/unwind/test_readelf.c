@@ -332,7 +332,7 @@ static void check_file(const char *path, uint64_t least, bool gaps)
 	FILE *in;
 
 	if (access(path, R_OK) < 0) {
-		print_message("%s: not here\n", path);
+		print_message("# %s: not here\n", path);
 		skip();
 	}
 	listing_new(&ours, path);

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "symbols/elf/elffile.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tablerule.h"
 #include "unwind/arch.h"
@@ -243,8 +244,7 @@ static void test_assembled(void **state)
 			check_program(&p);
 		program_free(&p);
 		if (!made) {
-			print_message("the assembler writes no .sframe\n");
-			skip();
+			skip_since("the assembler writes no .sframe");
 		}
 	}
 }

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 #include "tests/support/tally.h"
 
 /*
@@ -191,7 +192,7 @@ static void test_file(void **state)
 	leaf = unlisted(s, chain_leaf);
 	if (!sampler_checks_lists(s)) {
 		sampler_free(s);
-		skip(); /* the kernel's mappings cannot be looked up */
+		skip_since("the kernel's mappings cannot be looked up");
 	}
 	t = tally_new();
 	pid = start_child("t-file", chain_start, 0, -1);

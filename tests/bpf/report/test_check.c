@@ -266,7 +266,7 @@ static void test_nobody(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	assert_true(run(become_nobody, NULL, &o));
 	assert_int_equal(o.privileges, -EPERM);
 	assert_non_null(strstr(o.error, "CAP_BPF"));
@@ -322,8 +322,7 @@ static void test_seccomp(void **state)
 	(void)state;
 	need_all();
 	if (!run(refuse_events, NULL, &o)) {
-		print_message("no seccomp filters here\n");
-		skip();
+		skip_since("no seccomp filters here");
 	}
 	assert_int_equal(o.printed, 1);
 	assert_mark(&o, "seccomp", "--");
@@ -396,8 +395,7 @@ static void test_user_namespace(void **state)
 	(void)state;
 	if (!run(enter_user_namespace, NULL, &o)) {
 		need_sys_admin();
-		print_message("no user namespaces here\n");
-		skip();
+		skip_since("no user namespaces here");
 	}
 	assert_int_equal(o.privileges, -EPERM);
 	assert_int_equal(o.printed, 1);
@@ -429,8 +427,7 @@ static void test_lockdown(void **state)
 	(void)state;
 	need_all();
 	if (!run(lock_down, "none integrity [confidentiality]\n", &o)) {
-		print_message("no /sys/kernel/security here\n");
-		skip();
+		skip_since("no /sys/kernel/security here");
 	}
 	assert_int_equal(o.privileges, -EPERM);
 	assert_non_null(strstr(o.error, "lockdown"));
@@ -530,7 +527,7 @@ static void test_hang_warning(void **state)
 
 	(void)state;
 	if (signature)
-		skip();
+		skip_since("Ubuntu's kernel");
 	assert_int_equal(uname(&uts), 0);
 	assert_int_equal(kernelinfo_hang_warning() != NULL,
 			 kernelinfo_hangs(uts.release, uts.version));

@@ -20,6 +20,7 @@
 
 #include "bpf/sampler/kernelcode.h"
 #include "bpf/sampler/ksyms.h"
+#include "tests/support/rights.h"
 #include "tests/support/serve.h"
 
 static const char *at(struct kernelcode *k, uint32_t generation, uint64_t addr)
@@ -182,7 +183,7 @@ static void test_program_is_gone(void **state)
 		if (fd < 0) {
 			ksyms_free(k);
 			run_end(&r);
-			skip();
+			skip_since("the program cannot be loaded");
 		}
 		assert_true(ends_in(named(k, addr[i], then[i], &module), names[i]));
 		assert_string_equal(module, "bpf");

@@ -67,7 +67,7 @@ static void text_is_that_of_the_kernel(void **state)
 
 	need_sampling();
 	if (!own->at || !own->size)
-		skip(); /* no compiler in this kernel, or its addresses are hidden */
+		skip_since("no compiler in this kernel, or its addresses are hidden");
 	assert_true(own->size > 32);
 	assert_int_equal(kerneltext_read(own->at, text, own->size), 0);
 	assert_memory_equal(text, own->text, own->size);
@@ -92,7 +92,7 @@ static void a_function_has_an_extent(void **state)
 
 	need_sampling();
 	if (!own->at || !own->size)
-		skip();
+		skip_since("no compiler in this kernel, or its addresses are hidden");
 	assert_int_equal(ksyms_new(&k), 0);
 	ksyms_resolve(k, &sym, 1, 0);
 	snprintf(name, sizeof(name), "%s", sym.name);

@@ -154,8 +154,7 @@ static void start(struct ksyms **k, struct symbols *s)
 		symbols_free(s);
 		ksyms_free(*k);
 		need_syslog();
-		print_message("/proc/kallsyms hides its addresses\n");
-		skip();
+		skip_since("/proc/kallsyms hides its addresses");
 	}
 	assert_true(s->stext && s->stext < s->etext);
 }
@@ -237,7 +236,7 @@ static void test_fallback(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status == 99 << 8) {
 		need_syslog();
-		skip();
+		skip_since("/proc/kallsyms hides its addresses");
 	}
 	assert_int_equal(status, 0);
 }
@@ -269,7 +268,7 @@ static void test_hidden(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status == 98 << 8 || (geteuid() && status == 99 << 8))
-		skip();
+		skip_since("/proc/kallsyms hides its addresses");
 	assert_int_equal(status, 0);
 }
 
@@ -313,12 +312,12 @@ static void test_restricted(void **state)
 	if (geteuid() != 0 || access(RESTRICT, W_OK) || !strchr("01", restrict_before)) {
 		restrict_before = 0;
 		need_sys_admin();
-		skip();
+		skip_since("kptr_restrict cannot be set");
 	}
 	for (char value = '0'; value <= '1'; value++) {
 		write_restrict(value);
 		if (read_restrict() != value)
-			skip();
+			skip_since("kptr_restrict cannot be set");
 		check_random(0xd1b54a32d192ed03 + value);
 	}
 }
@@ -343,7 +342,7 @@ static void test_lookalikes(void **state)
 	}
 	finish(k, &s);
 	if (!n)
-		skip();
+		skip_since("no module is loaded");
 }
 
 /* --- modules and programs -------------------------------------------------------------------- */
@@ -392,8 +391,7 @@ static void test_modules(void **state)
 	}
 	finish(k, &s);
 	if (!n) {
-		print_message("no module is loaded\n");
-		skip();
+		skip_since("no module is loaded");
 	}
 }
 
@@ -430,8 +428,7 @@ static void test_program(void **state)
 	close(fd);
 	if (i == s.n) {
 		finish(k, &s);
-		print_message("programs are not in /proc/kallsyms\n");
-		skip();
+		skip_since("programs are not in /proc/kallsyms");
 	}
 	finish(k, &s);
 }

@@ -82,8 +82,7 @@ static void need_namespace(int result)
 	if (result != UNABLE)
 		return;
 	need_sys_admin();
-	print_message("no PID namespace here\n");
-	skip();
+	skip_since("no PID namespace here");
 }
 
 /* 0, or which of what must be true is not. */

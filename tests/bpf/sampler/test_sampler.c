@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "symbols/files/procstat.h"
+#include "tests/support/rights.h"
 #include "tests/support/tally.h"
 
 #define CHILD_THREADS 3
@@ -298,7 +299,7 @@ static void test_cpu_list(void **state)
 	(void)state;
 	if (usable_cpus(&first, &last) < 2) {
 		tally_free(t);
-		skip();
+		skip_since("one CPU");
 	}
 	elsewhere = start_child("t-first", spin, 0, first);
 	here = start_child("t-last", spin, 0, last);

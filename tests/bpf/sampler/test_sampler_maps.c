@@ -260,7 +260,7 @@ static void test_nobody(void **state)
 	(void)state;
 	need_sampling();
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	fflush(NULL);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -274,7 +274,7 @@ static void test_nobody(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status == 99 << 8)
-		skip();
+		skip_since("this user cannot be left");
 	assert_int_equal(status, 0);
 }
 

@@ -143,7 +143,7 @@ static void test_silent(void **state)
 	(void)state;
 	need_sys_admin();
 	if (fuse < 0)
-		skip();
+		skip_since("no FUSE");
 	alarm(GIVEN_UP);
 	run_own(&r);
 	assert_int_equal(ask(&r, 0, "fuse/file", NULL), -EAGAIN);

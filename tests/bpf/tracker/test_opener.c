@@ -283,7 +283,7 @@ static void test_starved(void **state)
 	need_sys_nice();
 	two_cpus(cpus);
 	if (cpus[0] == cpus[1])
-		skip();
+		skip_since("one CPU");
 	w = world_new();
 	ask(w, "text0", 0, false);
 	wait_for(w, 1);

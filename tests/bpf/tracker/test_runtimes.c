@@ -4,6 +4,7 @@
  * those that only map a library, those whose memory is garbage, and versions that are not known.
  * Covers: bpf/tracker/runtimes.c bpf/tracker/runtimefile.c
  */
+#include "tests/support/rights.h"
 #include "tests/symbols/runtime/pythons.h"
 
 #include <bpf/bpf.h>
@@ -212,7 +213,7 @@ static void libraries_that_run_nothing_are_asked_again(void **state)
 		program_end(pids[i]);
 	}
 	if (!n)
-		skip();
+		skip_since("no interpreter is installed");
 }
 
 /* Said once for a file, and its next processes are not believed either. */
@@ -229,7 +230,7 @@ static void memory_that_contradicts_is_said_once(void **state)
 	while (i < pythons.count && !library_copy(pythons.paths[i], library, &minor))
 		i++;
 	if (i == pythons.count)
-		skip();
+		skip_since("no libpython");
 	start();
 	first = program_start(library, "garbage");
 	snprintf(said, sizeof(said),
@@ -258,7 +259,7 @@ static void unknown_versions_are_said(void **state)
 	while (i < pythons.count && !strstr(pythons.paths[i], "/python3.7"))
 		i++;
 	if (i == pythons.count)
-		skip();
+		skip_since("no python3.7");
 	start();
 	assert_true(subject_start(pythons.paths[i], "run", &s));
 	snprintf(said, sizeof(said), NO_FRAMES "python3.7 (%d): the layout of Python 3.7 in ",

@@ -511,7 +511,7 @@ static void test_order(void **state)
 
 	(void)state;
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		skip();
+		skip_since("one CPU");
 	open_all(&s);
 	pid = fork();
 	if (!pid)
@@ -615,7 +615,7 @@ static void test_hotplug(void **state)
 	if (fd < 0 || flock(fd, LOCK_EX) || pread(fd, &on, 1, 0) != 1 || on != '1') {
 		close(fd);
 		need_sys_admin();
-		skip();
+		skip_since("this CPU cannot be taken offline");
 	}
 	sched_getaffinity(0, sizeof(old), &old);
 	fds = count_fds();
@@ -633,7 +633,7 @@ static void test_hotplug(void **state)
 	assert_int_equal(count_fds(), fds);
 	close(fd);
 	if (err == -EPERM || err == -EACCES || err == -EBUSY)
-		skip();
+		skip_since("this CPU cannot be taken offline");
 	assert_int_equal(err, 0);
 }
 

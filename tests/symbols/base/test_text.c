@@ -15,6 +15,7 @@
 #include <wchar.h>
 
 #include "symbols/base/text.h"
+#include "tests/support/rights.h"
 
 static void expect(const char *from, const char *want)
 {
@@ -97,7 +98,7 @@ static void test_random(void **state)
 
 	(void)state;
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
-		skip();
+		skip_since("no C.UTF-8");
 	for (int i = 0; i < 200000; i++) {
 		size_t length = rand_r(&seed) % sizeof(from), size = 1 + rand_r(&seed) % 64, n, at;
 		mbstate_t shift = {0};

@@ -442,7 +442,7 @@ static void one_function_is_that_of_gdb(void **state)
 	if (!own.start)
 		need_syslog();
 	if (!own.start || access("/proc/kcore", R_OK) || kcode_list(&own, &l))
-		skip();
+		skip_since("/proc/kcore cannot be read");
 	snprintf(command, sizeof(command),
 		 "gdb -batch -nx -c /proc/kcore -ex 'x/%ui 0x%" PRIx64 "' 2>/dev/null", l->ninsns,
 		 own.start);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "symbols/elf/elffile.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 
 static const char *const paths[] = {
@@ -486,7 +487,7 @@ static void test_places_of_notes(void **state)
 	assert_int_equal(id_of_segment(4096, 0, 4, &reads), 20);
 	assert_int_equal(id_of_segment(4096, 4095, 4, &reads), 0);
 	if (!reads_so_far())
-		skip(); /* a kernel that does not count them */
+		skip_since("this kernel does not count reads");
 	assert_in_range(reads, 1, 18);
 }
 

@@ -25,6 +25,7 @@
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/remotedebug.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 
 static char folder[SCRATCH];
@@ -92,8 +93,7 @@ static struct remotedebug *start(void)
 	int err = remotedebug_new(&rd);
 
 	if (err == -ELIBACC) {
-		print_message("libdebuginfod.so.1 is not installed\n");
-		skip();
+		skip_since("libdebuginfod.so.1 is not installed");
 	}
 	assert_int_equal(err, 0);
 	return rd;
@@ -166,7 +166,7 @@ static void test_cancel(void **state)
 	use_server(port);
 	rd = start();
 	if (!rd)
-		skip();
+		skip_since("libdebuginfod is not installed");
 	assert_int_equal(remotedebug_cancel(rd), 0);
 	assert_int_equal(remotedebug_open(rd, ids[0], 20), -EAGAIN);
 	assert_int_equal(remotedebug_open(rd, ids[1], 20), -EAGAIN);
@@ -337,8 +337,7 @@ static void test_elfutils_server(void **state)
 	(void)state;
 	/* NOLINTNEXTLINE: a test's own words */
 	if (system("command -v debuginfod >/dev/null")) {
-		print_message("debuginfod is not installed\n");
-		skip();
+		skip_since("debuginfod is not installed");
 	}
 	snprintf(program, sizeof(program), "%s.program", folder); /* not where the server looks */
 	snprintf(path, sizeof(path), "%s/program.debug", folder);

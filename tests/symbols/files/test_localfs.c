@@ -171,7 +171,7 @@ static void test_silent(void **state)
 	(void)state;
 	need_sys_admin();
 	if (fuse < 0)
-		skip();
+		skip_since("no FUSE");
 	alarm(PATIENCE);
 	assert_false(has(in("fuse")));
 	assert_int_equal(open_here("fuse/file", "file"), -EXDEV);
@@ -243,7 +243,7 @@ static void test_asks(void **state)
 	(void)state;
 	need_sys_admin();
 	if (fuse < 0)
-		skip();
+		skip_since("no FUSE");
 	alarm(PATIENCE);
 	fd = fileasker_open(&asker, root, 17, in("tmpfs/file"));
 	assert_true(fd >= 0);

@@ -426,7 +426,7 @@ static void test_whose_file_it_is(void **state)
 	(void)state;
 	need_sys_ptrace();
 	if (geteuid())
-		skip();
+		skip_since("not root");
 	assert_int_equal(update_of_user(12345, 12345), 1);
 	assert_int_equal(update_of_user(12345, 0), 1);
 	assert_int_equal(update_of_user(12345, 12346), -ENOENT);
@@ -495,7 +495,7 @@ static void test_many_groups(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_since("not root");
 	for (int i = 0; i < GROUPS; i++)
 		groups[i] = 1000000000u + (gid_t)i;
 	assert_int_equal(pipe(ready), 0);

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "tests/support/nmnames.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
@@ -176,7 +177,7 @@ static void test_narrow(void **state)
 	(void)state;
 	close(scratch_file(path, "narrow"));
 	if (system("as --32 -o /dev/null /dev/null 2>/dev/null"))
-		skip();
+		skip_since("the assembler knows no --32");
 	must("(echo .text; for f in $(seq 40); do "
 	     "printf '.globl f%%d\\n.type f%%d,@function\\nf%%d: .skip %%d\\n.size f%%d,.-f%%d\\n' "
 	     "$f $f $f $((f * 64)) $f $f; done) | as --32 -o %s.o - && "

@@ -21,6 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/rights.h"
+
 #define PYTHONS_MAX 32
 
 struct pythons {
@@ -86,7 +88,7 @@ static inline void pythons_each(size_t (*look)(const char *path))
 	for (size_t i = 0; i < pythons.count; i++)
 		looked += look(pythons.paths[i]);
 	if (!looked)
-		skip();
+		skip_since("no python3 of a version that is known");
 }
 
 /* Starts one with a script of this folder. The caller closes what it prints by pclose. */

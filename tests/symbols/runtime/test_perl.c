@@ -7,6 +7,7 @@
  */
 #include "symbols/runtime/perl_check.h"
 #include "symbols/runtime/perl_file.h"
+#include "tests/support/rights.h"
 #include "tests/symbols/runtime/interpreter.h"
 
 #define TRIES  2000
@@ -74,9 +75,9 @@ static void it_agrees_with_a_process(void **state)
 
 	(void)state;
 	if (!perl.pid)
-		skip();
+		skip_since("perl is not installed");
 	if (found.err) {
-		print_message("%s: %x is not known\n", perl.path, found.layout.version);
+		print_message("# %s: %x is not known\n", perl.path, found.layout.version);
 		skip();
 	}
 	assert_true((found.key == 0) == (found.layout.global != 0) && found.first &&
@@ -95,7 +96,7 @@ static void no_other_layout_does(void **state)
 
 	(void)state;
 	if (!perl.pid || found.err)
-		skip();
+		skip_since("no perl that is known");
 	for (size_t i = 1; i < n; i++) {
 		for (size_t k = 0; k < sizeof(moves) / sizeof(*moves); k++) {
 			struct perl_layout wrong = found.layout;

@@ -6,6 +6,7 @@
  */
 #include "symbols/runtime/php_check.h"
 #include "symbols/runtime/php_file.h"
+#include "tests/support/rights.h"
 #include "tests/symbols/runtime/interpreter.h"
 
 #define TRIES  2000
@@ -68,9 +69,9 @@ static void it_agrees_with_a_process(void **state)
 
 	(void)state;
 	if (!php.pid)
-		skip();
+		skip_since("php is not installed");
 	if (found.err) {
-		print_message("%s: not known\n", php.path);
+		print_message("# %s: not known\n", php.path);
 		skip();
 	}
 	assert_true(found.globals && found.eval[0][1] > found.eval[0][0]);
@@ -88,7 +89,7 @@ static void no_other_layout_does(void **state)
 
 	(void)state;
 	if (!php.pid || found.err)
-		skip();
+		skip_since("no php that is known");
 	for (size_t i = 1; i < n; i++) {
 		for (size_t k = 0; k < sizeof(moves) / sizeof(*moves); k++) {
 			struct php_layout wrong = found.layout;
@@ -116,7 +117,7 @@ static void no_other_version_does(void **state)
 
 	(void)state;
 	if (!php.pid || found.err)
-		skip();
+		skip_since("no php that is known");
 	for (size_t i = 0; i < sizeof(builds) / sizeof(*builds); i++) {
 		assert_int_equal(php_layout_of(builds[i], &other), 0);
 		if (other.function_file != found.layout.function_file ||

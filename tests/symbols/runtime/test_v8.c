@@ -21,6 +21,7 @@
 #include "symbols/runtime/v8_check.h"
 #include "symbols/runtime/v8_code.h"
 #include "symbols/runtime/v8_file.h"
+#include "tests/support/rights.h"
 #include "tests/symbols/runtime/v8_constants.h"
 
 #define COUNT (sizeof(v8_constants) / sizeof(v8_constants[0]))
@@ -142,10 +143,10 @@ static void test_file(void **state)
 	assert_false(v8_file_read(file, &v8));
 	elf_file_free(file);
 	if (access("/usr/bin/node", R_OK) != 0 || elf_file_open("/usr/bin/node", &file))
-		skip();
+		skip_since("node is not installed");
 	if (!v8_file_read(file, &v8)) { /* it is in libnode.so */
 		elf_file_free(file);
-		skip();
+		skip_since("V8 is not in /usr/bin/node");
 	}
 	assert_int_equal(v8.err, 0);
 	assert_null(v8.missing);

@@ -25,6 +25,7 @@
 #include "symbols/base/clock.h"
 #include "symbols/base/thread.h"
 #include "tests/support/fds.h"
+#include "tests/support/rights.h"
 #include "tui/agent/listen.h"
 
 static struct listen *server;
@@ -53,7 +54,7 @@ static void start(const char *address, const char *arg)
 
 	if (err == -ENOTSUP) {
 		assert_non_null(strstr(error, "libmicrohttpd-dev"));
-		skip();
+		skip_since("libmicrohttpd is not installed");
 	}
 	if (err)
 		fail_msg("%s", error);
@@ -234,7 +235,7 @@ static void test_ipv6(void **state)
 {
 	(void)state;
 	if (listen_start(&server, "[::]:0", fn, NULL, error, sizeof(error)) == -EAFNOSUPPORT)
-		skip();
+		skip_since("no IPv6");
 	if (!server)
 		start("[::]:0", NULL);
 	/* By IPv4, which all addresses include. */

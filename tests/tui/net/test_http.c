@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "tests/support/httpserver.h"
+#include "tests/support/rights.h"
 #include "tui/net/http.h"
 
 static struct httpserver *server, *other;
@@ -72,8 +73,7 @@ static int begin(void **state)
 {
 	(void)state;
 	if (http_missing()) {
-		print_message("%s\n", http_missing());
-		skip();
+		skip_since(http_missing());
 	}
 	server = httpserver_new(serve, NULL);
 	other = httpserver_new(serve, "other");

@@ -21,6 +21,7 @@
 #include "symbols/base/clock.h"
 #include "tests/support/feed.h"
 #include "tests/support/httpserver.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 #include "tui/net/http.h"
@@ -65,8 +66,7 @@ static int begin(void **state)
 {
 	(void)state;
 	if (http_missing()) {
-		print_message("%s\n", http_missing());
-		skip();
+		skip_since(http_missing());
 	}
 	server = httpserver_new(serve, NULL);
 	snprintf(url, sizeof(url), "pyroscope+http://127.0.0.1:%u", httpserver_port(server));

@@ -23,6 +23,7 @@
 #include "tests/support/httpserver.h"
 #include "tests/support/protoread.h"
 #include "tests/support/randommodel.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 #include "tui/net/http.h"
@@ -125,8 +126,7 @@ static int begin(void **state)
 {
 	(void)state;
 	if (http_missing()) {
-		print_message("%s\n", http_missing());
-		skip();
+		skip_since(http_missing());
 	}
 	w = (struct world){.options = {.service = "{comm}", .threads = true}};
 	pthread_mutex_init(&w.lock, NULL);

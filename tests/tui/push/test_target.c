@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tui/push/target.h"
 
@@ -467,7 +468,7 @@ static void test_secret_files(void **state)
 	assert_refused(path, -ENOENT, path);
 	assert_refused(folder, -EINVAL, folder);
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	put("A: " SECRET, 10, 0620);
 	assert_refused(path, -EPERM, "others may write");
 	put("A: " SECRET, 10, 0602);

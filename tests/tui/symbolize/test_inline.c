@@ -23,6 +23,7 @@
 
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/elf/elffile.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/export/folded.h"
@@ -334,7 +335,7 @@ static void test_root(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_since("not root");
 	scratch_folder(folder, "inline");
 	snprintf(command, sizeof(command), make, folder);
 	assert_int_equal(system(command), 0);

@@ -273,7 +273,7 @@ static void test_share_of_a_user(void **state)
 	(void)state;
 	need_sys_ptrace();
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	for (unsigned int i = 0; i < MANY; i++)
 		many[i] = child_of(FIRST, LINES);
 	other = child_of(SECOND, 10);
@@ -305,7 +305,7 @@ static void test_ended(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	assert_non_null(jit_find(jit, &of, 0x1000));
 	map_path(path, pid);
 	unlink(path);
@@ -333,7 +333,7 @@ static void test_ended_as_it_was(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	assert_non_null(jit_find(jit, &of, 0x1000));
 	child_end(pid);
 	jit_age(jit);
@@ -349,7 +349,7 @@ static void test_the_unused_goes(void **state)
 	(void)state;
 	need_sys_ptrace();
 	if (geteuid() != 0)
-		skip();
+		skip_since("not root");
 	other = child_of(SECOND, 10);
 	assert_true(is_named(other));
 	for (unsigned int i = 0; i < MANY; i++) {

@@ -65,7 +65,7 @@ static void need_others(void)
 {
 	if (!geteuid() && !mkdir("others", 0755) && !chown("others", OTHER, OTHER))
 		return;
-	print_message("needs root and user ID %d\n", OTHER);
+	print_message("# needs root and user ID %d\n", OTHER);
 	skip();
 }
 

@@ -18,6 +18,7 @@
 #include <glob.h>
 
 #include "symbols/elf/elffile.h"
+#include "tests/support/rights.h"
 #include "unwind/arch.h"
 
 #if __has_include(<capstone/capstone.h>)
@@ -344,7 +345,7 @@ int main(void)
 static void without(void **state)
 {
 	(void)state;
-	skip();
+	skip_since("capstone is not installed");
 }
 
 int main(void)
