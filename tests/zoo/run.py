@@ -69,8 +69,8 @@ def installed(packages):
 
 
 def lacking(packages, present):
-    """Those of the packages, each a name or a|b, that are missing; of several names the first one."""
-    return [package.split("|")[0] for package in packages if not present & set(package.split("|"))]
+    """Those of the packages, each a name or a|b, that are missing."""
+    return [package for package in packages if not present & set(package.split("|"))]
 
 
 def install(chosen):
@@ -81,8 +81,9 @@ def install(chosen):
     packages = sorted({package for program in chosen for package in program.packages} |
                       set(programs.PACKAGES))
     wanted = [name for package in packages for name in package.split("|")]
-    missing = lacking(packages, installed(wanted))
-    known = [package for package in missing if available(package)]
+    missing = [next(filter(available, package.split("|")), None)
+               for package in lacking(packages, installed(wanted))]
+    known = [package for package in missing if package]
     if known and not os.environ.get("NO_INSTALL"):
         print("zoo: installing with apt: " + " ".join(known), flush=True)
         env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
