@@ -47,7 +47,7 @@ version() { # root package...
         chroot "$root" dpkg-query -W -f '${Version}' "$package" 2>/dev/null |
             sed 's/^[0-9]*://; s/[-+~].*//'
         echo -n ' '
-    done
+    done | sed 's/ $//'
 }
 
 row() { # suite
