@@ -190,8 +190,9 @@ add("php", "interpreter", "php8.2-cli|php8.4-cli", "exec php -n $SRC/work.php", 
 add("php-jit", "jit", "php8.2-cli|php8.4-cli php8.2-opcache|php8.4-opcache", "exec php -d opcache.enable_cli=1 -d "
     "opcache.jit_buffer_size=64M -d opcache.jit=tracing $SRC/work.php", own=PHP_OWN)
 # fiber_entry of Debian's libruby, which has no name: it calls a function that does not return.
-RUBY_ROOTS = (r"libruby-3\.1\.so\.3\.1\.2\+0x930(20|3c)",)
-RUBY_MAIN = "^(ruby_run_node|rb_vm_invoke_proc)$"
+RUBY_ROOTS = (r"libruby-3\.1\.so\.3\.1\.2\+0x930(20|3c)", r"libruby-3\.3\.so\.3\.3\.14\+0xbbda0")
+# rb_fiber_start calls rb_vm_invoke_proc, which has no name in 3.3.
+RUBY_MAIN = r"^(ruby_run_node|rb_vm_invoke_proc|libruby-3\.3\.so\.3\.3\.14\+0x286b10)$"
 RUBY_OWN = (r"area", r"words", r"\bwork\b")
 add("ruby", "interpreter", "ruby", "exec ruby $SRC/work.rb", main=RUBY_MAIN, roots=RUBY_ROOTS,
     own=RUBY_OWN)
