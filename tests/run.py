@@ -185,7 +185,7 @@ def environment(folder):
         if os.path.isdir(home):
             env.setdefault(name, home)
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
-    if curses.ncurses_version[:2] == (6, 6):    # whose delscreen() leaves a screen's line-drawing characters
+    if curses.ncurses_version[:2] == (6, 6):    # its delscreen() leaks the screen's table of line-drawing characters
         leaks = os.path.join(folder, "leaks")
         with open(leaks, "w", encoding="ascii") as file:
             file.write("leak:libncursesw.so\n")
@@ -320,7 +320,7 @@ class Result:
 
 
 def skips(lines):
-    """What was skipped, with the comment before it, where cmocka has no place for the reason."""
+    """The lines of skipped tests, each with the comment before it: cmocka's skip() takes no reason."""
     for before, line in zip(["", *lines], lines):
         if SKIP.search(line):
             yield line + ("  " + before if before.startswith("# ") and "SKIP" not in before else "")

@@ -117,7 +117,7 @@ static void save_fp(struct leave_state *s, struct place to, bool pushed)
 {
 	const bool kept = s->pushed && s->saved.base != BASE_NONE;
 
-	/* A value of the function's own is spilled. */
+	/* The function spills a value of its own. */
 	if ((s->fp.value == FP_LOST || (kept && !pushed)) && !same_place(to, s->saved))
 		return;
 	s->saved = to;
@@ -142,8 +142,7 @@ static struct place from_fp(const struct leave_state *s, int32_t value)
 					 : (struct place){0};
 }
 
-/* What was saved below SP is gone: a function that follows by a jump may have its own frame there.
- */
+/* Forgets a save that is now below SP: a function reached by a tail jump may reuse the slot. */
 static void forget_popped(struct leave_state *s)
 {
 	if (s->saved.base == s->sp.base && s->saved.at < s->sp.at)

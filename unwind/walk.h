@@ -146,7 +146,7 @@ struct walk {
 	__u32 own;	      /* a frame is an address: the stack is of this process only */
 	__u32 guessed;	      /* a frame pointer was followed that may be, or is, another frame's */
 	__u32 keeps_fp;	      /* code made at run time keeps frame pointers: that of V8 */
-	__u32 lacks_frame;    /* ... but at this place, and what its SP leads to is not believed */
+	__u32 lacks_frame;    /* ... but the function has no frame at this pc */
 	__u64 scan_at, scan_end;    /* words of the stack to be searched for a return address */
 	__u64 code_start, code_end; /* of the mapping of the frame whose caller is searched */
 	__u64 code_frame;	    /* its map_entry.frame */

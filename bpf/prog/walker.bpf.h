@@ -106,7 +106,7 @@ static __always_inline struct vma_search *vma_search(void)
 
 	if (!st)
 		return NULL;
-	/* Else clang adds the distance first, which no pointer may have that can be NULL. */
+	/* Otherwise clang computes the address before the check; older verifiers reject that. */
 	STEP_BARRIER(st);
 	return &st->vma;
 }

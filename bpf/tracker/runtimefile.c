@@ -201,7 +201,7 @@ static void unlock_ruby(struct runtime_process *p)
 	p->ruby.ractor_owner = 0;
 }
 
-/* V8's builtins have no CFI, unlike all else: in a stripped file they are the part without. */
+/* In a stripped file V8's builtins are the largest range without CFI: all other code has some. */
 static void find_builtins(const struct elf_file *file, uint64_t code[2])
 {
 	struct funcs *funcs;

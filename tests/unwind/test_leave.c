@@ -349,7 +349,7 @@ struct tally {
 	unsigned int asked, said, rows, differ;
 };
 
-/* True right behind the load of FP, mov depth(%rsp), %rbp, from where it is according to CFI. */
+/* True right after `mov n(%rsp), %rbp` has loaded FP from the slot that CFI names. */
 static bool is_reloaded(const struct leave_code *code, uint64_t pc, uint32_t cfi)
 {
 	static const uint8_t near[] = {0x48, 0x8b, 0x6c, 0x24}, far[] = {0x48, 0x8b, 0xac, 0x24};

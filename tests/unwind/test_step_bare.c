@@ -251,7 +251,8 @@ static void test_scan(void **state)
 	check_this(begin_framed(PC, LOW, FRAMED + 0x80), 1);
 }
 
-/* Such code has left behind what lies between, and what SP leads to, unless it has no frame. */
+/* Return addresses in a frame of such code are stale. Without a frame the one at SP is the
+ * caller's. */
 static void test_keeps_fp(void **state)
 {
 	static const struct {
@@ -290,7 +291,8 @@ static void test_keeps_fp(void **state)
 	}
 }
 
-/* Behind the pop of the return address it is in a register: what FP leads to is not sure. */
+/* After the pop the return address is in a register, so the step by FP skips the caller: a guess.
+ */
 static void test_keeps_fp_return(void **state)
 {
 	static const struct {

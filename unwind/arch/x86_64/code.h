@@ -106,14 +106,13 @@ static inline __attribute__((always_inline)) __u32 arch_epilogue(__u64 code)
 	return 0;
 }
 
-/* True for the pop of one of V8's, %rcx or %r10, which keeps the return address in it. */
+/* Length of a pop into %rcx or %r10, where V8's return keeps the return address; else 0. */
 static inline __attribute__((always_inline)) __u32 arch_keeps_return(__u64 code)
 {
 	return (code & 0xff) == 0x59 ? 1 : (code & 0xffff) == 0x5a41 ? 2 : 0;
 }
 
-/* How long what takes the arguments off the stack is; else 0: add $n, %rsp; lea (%rsp,%rcx,8),
- * %rsp. */
+/* Length of `add $n, %rsp` or `lea (%rsp,%rcx,8), %rsp`, which pop the arguments; else 0. */
 static inline __attribute__((always_inline)) __u32 arch_drops_arguments(__u64 code)
 {
 	const __u32 first = code & 0xffffff;
@@ -122,8 +121,8 @@ static inline __attribute__((always_inline)) __u32 arch_drops_arguments(__u64 co
 }
 
 /*
- * True in V8's return, where the frame has gone: `cmp $n, %rcx; jg; ret $m`, or the return address
- * is popped, the arguments are taken off the stack, and it is pushed again.
+ * True in V8's return sequence, after the frame is gone: `cmp $n, %rcx; jg; ret $m`, or a pop of
+ * the return address, a pop of the arguments, and a push of the return address.
  */
 static inline __attribute__((always_inline)) int arch_frame_has_gone(__u64 code)
 {
@@ -137,7 +136,7 @@ static inline __attribute__((always_inline)) int arch_frame_has_gone(__u64 code)
 		return arch_drops_arguments(code >> 8 * kept) != 0;
 	if (drops)
 		code >>= 8 * drops;
-	/* push %rcx or %r10; the ret behind it may be out of sight */
+	/* push %rcx or %r10; after 7 bytes only its first byte is in `code` */
 	return drops == 7 ? code == 0x51 || code == 0x41
 			  : (code & 0xffff) == 0xc351 || (code & 0xffffff) == 0xc35241;
 }

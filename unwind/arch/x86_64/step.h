@@ -9,7 +9,7 @@
 
 #define WALK_SCAN_TURNS	    16 /* 512 bytes of a frame are searched */
 #define WALK_SCAN_WORDS	    4
-#define WALK_FRAME_BYTES    35	  /* before it is made; V8 24 takes 21 */
+#define WALK_FRAME_BYTES    35	  /* up to the prologue; node 24 has 21 */
 #define WALK_CANDIDATES	    3	  /* return addresses of one frame that are judged */
 #define WALK_TRIES	    4	  /* frames from there to the one that has the frame pointer */
 #define WALK_FUNCTION_BYTES 65536 /* from its start; more is hardly a single function */
@@ -113,9 +113,9 @@ static __always_inline int walk_edge(struct walk *w)
 }
 
 /*
- * True where code that keeps frame pointers, V8's, has no frame: before it is made, which may be
- * behind looks at the arguments and at whether the code still holds, or where it is gone. Elsewhere
- * what is on top of the stack is left over.
+ * True if a function of V8, whose code keeps frame pointers, has no frame at the pc: before its
+ * prologue, which may follow checks of the arguments and of the code's validity, or after its
+ * epilogue. Anywhere else a return address on top of the stack is stale.
  */
 static __always_inline int walk_lacks_frame(struct walk *w)
 {
