@@ -15,6 +15,7 @@
 #include "unwind/lookup.h"
 
 #define WALK_FP_DISTANCE (64ull << 20) /* from the stack pointer */
+#define WALK_FP_NEAR	 4096
 
 /*
  * True for a return address that no call has pushed, at the beginning of a function behind text
@@ -182,7 +183,7 @@ static __always_inline int walk_bare(struct walk *w)
 		return WALK_CONTINUE;
 	if (walk_bare_leaf(w))
 		return WALK_CONTINUE;
-	if (walk_is_sound(w))
+	if (walk_is_sound(w) && (w->fp - w->sp < WALK_FP_NEAR || !STEP_APART(w)))
 		return w->fp_ra ? WALK_JUDGE : WALK_BOTTOM_FP;
 	w->elsewhere = walk_is_elsewhere(w);
 	if (!w->elsewhere)

@@ -304,6 +304,8 @@ static int explore_one(struct leave *l, uint32_t n)
 	arch_effect(l->disasm, l->code->bytes + i->at, l->code->size - i->at, &e);
 	i->size = e.size;
 	next = (int64_t)i->at + e.size;
+	if (i->at == l->place && l->place && (e.kind == EFFECT_PAD || e.kind == EFFECT_BAD))
+		return 0; /* behind a call that does not return */
 	if (e.kind == EFFECT_RETURN || has_left(&state))
 		on_return(l, i);
 	else if (e.kind == EFFECT_JUMP || e.kind == EFFECT_BRANCH)
@@ -311,6 +313,9 @@ static int explore_one(struct leave *l, uint32_t n)
 	else if (e.kind == EFFECT_CALL || e.kind == EFFECT_CALL_COMPUTED) {
 		if (!ends_function(l, next))
 			l->calls[l->ncalls++] = n;
+		else if (l->place && next == l->place)
+			i->next[0] =
+				reach(l, next, &state); /* nothing of the call is on the stack */
 	} else if (e.kind != EFFECT_STOP && e.kind != EFFECT_JUMP_COMPUTED && follow(&state, &e))
 		i->next[0] = reach(l, next, &state);
 	if (e.kind == EFFECT_BRANCH)

@@ -27,7 +27,8 @@
 	X(WALK_NO_REGISTERS, "user registers not available")                                       \
 	X(WALK_CHANGED, "mapping has just changed")                                                \
 	X(WALK_BOTTOM_FP, "reached bottom by frame pointers")                                      \
-	X(WALK_GUESSED, "guessed")
+	X(WALK_GUESSED, "guessed")                                                                 \
+	X(WALK_ZERO, "return address is zero")
 
 enum walk_reason {
 #define X(name, text) name,

@@ -26,6 +26,8 @@
  *	STEP_BARE(w)
  *		called where the frame of w->pc, in a mapping with frame w->code_frame, has neither
  *		CFI nor a frame pointer that is surely its own; unless defined, nothing
+ *	STEP_APART(w)
+ *		true if w->fp, which is above w->sp, is in another mapping; unless defined, 0
  *	STEP_STALE(w)
  *		called where a row that was made from code leads to no return address; unless
  *		defined, nothing
@@ -52,7 +54,8 @@
  *	WALK_DEREF(w, addr, kind),
  *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, ra_at), WALK_BARE(w),
  *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
- *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w)
+ *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w),
+ *	WALK_AT_ZERO(w, cfa, fp), WALK_NULL_CALL(w)
  *		call the function of that name; unless defined, directly. BPF defines them as
  *		global functions, which the verifier checks once, apart from their callers
  *
@@ -72,6 +75,9 @@
 #endif
 #ifndef STEP_BARE
 #define STEP_BARE(w) ((void)0)
+#endif
+#ifndef STEP_APART
+#define STEP_APART(w) 0
 #endif
 #ifndef STEP_STALE
 #define STEP_STALE(w) ((void)0)
@@ -120,6 +126,8 @@
 #define WALK_SCAN	       walk_scan
 #define WALK_SCAN_SOME	       walk_scan_some
 #define WALK_TRY_CALL	       walk_try_call
+#define WALK_AT_ZERO	       walk_at_zero
+#define WALK_NULL_CALL	       walk_null_call
 #endif
 
 #include "unwind/lookup.h"
@@ -233,7 +241,7 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 	walk_know_sp(w);
 	if (w->nframes == 1 && !walk_find_map(w, w->pc))
 		return WALK_NO_REGISTERS;
-	return w->pc ? WALK_CONTINUE : WALK_BOTTOM;
+	return WALK_CONTINUE;
 }
 
 /*
@@ -272,6 +280,59 @@ static __always_inline void walk_enter_signal(struct walk *w)
 		return;
 	WALK_SIGCONTEXT(w, at);
 	w->exact = exact;
+}
+
+/* True if the function has loaded SP right before its call, so that its own frame is elsewhere. */
+static __always_inline int walk_has_moved_sp(struct walk *w)
+{
+	__u64 code;
+	int i;
+
+	for (i = 0; i < WALK_MOVE_BYTES; i += ARCH_MOVE_STEP)
+		if (!step_read_user(w, &code, 8, w->pc - 8 - (__u64)i) && arch_moves_sp(code))
+			return 1;
+	return 0;
+}
+
+/*
+ * Where CFI leads to a return address of zero, with the caller's CFA and FP. That is the bottom
+ * only where something else says so too: the main thread's stack begins there, or nothing can be
+ * read above it, or the frame pointer is zero or leads to the top, as coroutines begin.
+ */
+static __always_inline int walk_at_zero(struct walk *w, __u64 cfa, __u64 fp)
+{
+	__u64 top = (cfa + 4095) & ~4095ull, word;
+
+	if (w->start_stack && w->start_stack - cfa < WALK_START_BYTES)
+		return WALK_BOTTOM;
+	if (w->exact || walk_has_moved_sp(w))
+		return WALK_ZERO;
+	if (top - cfa < WALK_START_BYTES && step_read_user(w, &word, 8, top))
+		return WALK_BOTTOM;
+	return !fp || fp - cfa < WALK_START_BYTES ? WALK_BOTTOM_FP : WALK_ZERO;
+}
+
+/* From a null pointer that was called: only the call has changed the stack. */
+static __always_inline int walk_null_call(struct walk *w)
+{
+	__u64 ra = arch_code(w->regs[ARCH_LINK]), sp = w->sp;
+
+	if (!w->exact || w->known != WALK_ALL_KNOWN)
+		return WALK_NO_MAPPING;
+	if (!ARCH_HAS_LINK) {
+		if (walk_load(w, sp, &ra))
+			return WALK_READ_FAULT;
+		sp += 8;
+	}
+	if (!WALK_AFTER_CALL(w, ra))
+		return WALK_NO_MAPPING;
+	STEP_NOTE(w, ra_at, ARCH_HAS_LINK ? 0 : sp - 8);
+	STEP_NOTE(w, cfa, sp);
+	w->pc = ra;
+	w->sp = sp;
+	w->exact = 0;
+	w->known &= ARCH_CALLEE_SAVED;
+	return WALK_CONTINUE;
 }
 
 /*
@@ -424,6 +485,9 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	}
 	if (r->flags & WIDE_SP_LOST)
 		return WALK_REGISTER;
+	ra = arch_code(ra);
+	if (!ra && !(r->flags & WIDE_SIGNAL))
+		return WALK_AT_ZERO(w, cfa, fp);
 	w->exact = r->flags & WIDE_SIGNAL ? 1 : 0;
 	/*
 	 * A signal handler may run on a stack of its own. Else the caller's frame lies above, or
@@ -437,16 +501,27 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return err;
 	}
 	walk_keep(w, r, cfa);
-	ra = arch_code(ra);
 	w->pc = ra;
 	w->sp = r->fp_kind == WIDE_IS_CFA ? w->sp + (__s64)r->cfa_add : cfa;
 	w->fp = fp;
 	w->fp_chain = 0;
 	walk_know_sp(w);
-	return ra ? WALK_CONTINUE : WALK_BOTTOM;
+	return WALK_CONTINUE;
 }
 
-/* Frames based on SP or FP and PLT stubs: nearly all of them. */
+/*
+ * True at the start of code below an outermost frame, whose caller's FP is zero: what began the
+ * stack has written it as a return address, as that of BEAM's normal_exit.
+ */
+static __always_inline int walk_is_written_start(struct walk *w, __u64 cfa, __u64 fp, __u64 ra)
+{
+	return !fp && cfa == w->fp + 16 && ra && walk_find_map(w, ra);
+}
+
+/*
+ * Frames based on SP or FP and PLT stubs: nearly all of them. WALK_JUDGE: the row was made from
+ * code and leads to no return address, which is as if there were none.
+ */
 static __always_inline int walk_row(struct walk *w, __u32 rule)
 {
 	__u32 kind = RULE_KIND(rule), depth = 0, known = 0, in_link;
@@ -494,10 +569,13 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	}
 	ra = arch_code(ra);
 	/* Of code that can be written at any time, or made from a wrong reading of it. */
-	if (rule & RULE_DERIVED && (!ra || (!w->to_frame && !WALK_AFTER_CALL(w, ra)))) {
+	if (rule & RULE_DERIVED && !WALK_AFTER_CALL(w, ra) &&
+	    !walk_is_written_start(w, cfa, fp, ra) && !(w->to_frame && WALK_COVERED(w, ra))) {
 		STEP_STALE(w);
-		return WALK_NO_FRAME_POINTER;
+		return WALK_JUDGE;
 	}
+	if (!ra)
+		return WALK_AT_ZERO(w, cfa, fp);
 	w->pc = ra;
 	w->sp = cfa;
 	w->fp = arch_data(fp);
@@ -507,7 +585,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	walk_know_sp(w);
 	if (w->to_frame)
 		WALK_KEEP(w, rule);
-	return ra ? WALK_CONTINUE : WALK_BOTTOM;
+	return WALK_CONTINUE;
 }
 
 /* Appends a frame. WALK_DEPTH: there is no room. */
@@ -597,12 +675,18 @@ static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 static __always_inline int walk_to_caller(struct walk *w)
 {
 	__u32 rule = walk_look_up(w, w->exact ? w->pc : w->pc - 1), kind;
+	int err;
 
 	if (walk_append(w, w->frame))
 		return WALK_DEPTH;
 	kind = RULE_KIND(rule);
-	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
-		return walk_row(w, rule);
+	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT) {
+		err = walk_row(w, rule);
+		if (err != WALK_JUDGE)
+			return err;
+		walk_find_map(w, w->looked_at);
+		return walk_without_cfi(w, WALK_NO_FRAME_POINTER);
+	}
 	if (kind != ROW_END && w->to_frame && !w->recalled)
 		WALK_KEEP(w, rule);
 	if (kind == ROW_WIDE)
@@ -614,7 +698,7 @@ static __always_inline int walk_to_caller(struct walk *w)
 	if (rule == RULE_CHANGED)
 		return WALK_CHANGED;
 	if (rule == RULE_NO_MAPPING)
-		return WALK_NO_MAPPING;
+		return w->pc < WALK_NULL_BYTES ? WALK_NULL_CALL(w) : WALK_NO_MAPPING;
 	if (rule == RULE_NO_TABLE)
 		return WALK_NO_TABLE;
 	return walk_without_cfi(w, rule == RULE_NO_CFI ? WALK_NO_FRAME_POINTER : WALK_NOT_COVERED);

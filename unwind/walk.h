@@ -15,7 +15,9 @@
 #define WALK_ALL_KNOWN	ARCH_ALL_KNOWN /* in a frame that was interrupted */
 /* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
 #define WALK_START_BYTES  128
-#define WALK_SWITCHES_MAX 32 /* more is a circle: OCaml 5 has a stack for each handler */
+#define WALK_NULL_BYTES	  65536 /* no process maps less (vm.mmap_min_addr) */
+#define WALK_MOVE_BYTES	  60	/* before a call, which SP may be loaded in */
+#define WALK_SWITCHES_MAX 32	/* more is a circle: OCaml 5 has a stack for each handler */
 /* A lost or undefined FP: an odd number is never taken for a frame. */
 #define WALK_NO_FP	1
 #define WALK_WINDOW_MIN 512u

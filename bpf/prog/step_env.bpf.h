@@ -26,6 +26,7 @@ extern const volatile struct profiler_config config;
 #define STEP_TOUCH(entry)	      touch(entry)
 #define STEP_BARE(w)		      walk_note_bare(0)
 #define STEP_STALE(w)		      walk_note_bare(1)
+#define STEP_APART(w)		      walk_is_apart((w)->sp, (w)->fp)
 #define STEP_BELIEVE(w, entry)	      trail_believe(entry)
 #define STEP_COPY(to, size, from)     bpf_probe_read_kernel(to, size, from)
 #define STEP_RECALL(w, addr)	      walk_recall(addr)
@@ -52,6 +53,8 @@ extern const volatile struct profiler_config config;
 #define WALK_SCAN(w)		      walk_call_scan()
 #define WALK_SCAN_SOME(w)	      walk_call_scan_some()
 #define WALK_TRY_CALL(w)	      walk_call_try_call()
+#define WALK_AT_ZERO(w, cfa, fp)      walk_call_at_zero(cfa, fp)
+#define WALK_NULL_CALL(w)	      walk_call_null_call()
 
 static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
 {
@@ -66,6 +69,7 @@ int trail_believe(__u32 entry);
 int walk_keep_rule(__u32 rule);
 static __u32 walk_recall(__u64 addr);
 int walk_note_bare(int stale);
+int walk_is_apart(__u64 sp, __u64 fp);
 int walk_call_refill(__u64 addr);
 __u64 walk_unlisted(__u64 pc, int exact);
 int walk_search_lists(__u64 addr);
@@ -89,6 +93,8 @@ int walk_call_bare(void);
 int walk_call_scan(void);
 int walk_call_scan_some(void);
 int walk_call_try_call(void);
+int walk_call_at_zero(__u64 cfa, __u64 fp);
+int walk_call_null_call(void);
 
 #include "unwind/step.h"
 

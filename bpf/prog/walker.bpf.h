@@ -111,6 +111,15 @@ static __always_inline struct vma_search *vma_search(void)
 	return &st->vma;
 }
 
+/* True if the frame pointer, which is above, is in another mapping; 0 where the kernel hides them.
+ */
+__attribute__((noinline)) int walk_is_apart(__u64 sp, __u64 fp)
+{
+	const struct vma_search *s = vma_search();
+
+	return s && vma_find(sp) && fp >= s->end;
+}
+
 /*
  * The stamp of a sample. Where the kernel does not count changes it is for this sample only, so
  * that each walk checks an entry once.
@@ -559,6 +568,24 @@ __attribute__((noinline)) int walk_call_switch(__u64 cfa)
 	if (!st)
 		return WALK_BAD_CFA;
 	return walk_switch(&st->walk, cfa);
+}
+
+__attribute__((noinline)) int walk_call_at_zero(__u64 cfa, __u64 fp)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_ZERO;
+	return walk_at_zero(&st->walk, cfa, fp);
+}
+
+__attribute__((noinline)) int walk_call_null_call(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_MAPPING;
+	return walk_null_call(&st->walk);
 }
 
 __attribute__((noinline)) int walk_call_frame_pointer(int reason)

@@ -136,6 +136,25 @@ static inline void put_rule(uint32_t rule)
 	add_map(TEXT, TEXT + GRANULE_SIZE, TEXT, 0, MAP_META(MAP_CFI, 1));
 }
 
+#if !ARCH_HAS_LINK
+/* Puts a call before the address; target: 0: by a register. Returns the address. */
+static inline uint64_t put_call(uint64_t ra, uint64_t target)
+{
+	unsigned char *at = fake.text + (ra - TEXT);
+	const uint32_t distance = (uint32_t)(target - ra);
+
+	memset(at - 5, 0x90, 5);
+	if (target) {
+		at[-5] = 0xe8;
+		memcpy(at - 4, &distance, 4);
+	} else {
+		at[-2] = 0xff;
+		at[-1] = 0xd0;
+	}
+	return ra;
+}
+#endif
+
 static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exact)
 {
 	struct walk *w = fake.walk;

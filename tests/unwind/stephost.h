@@ -88,6 +88,8 @@ static int host_scan(struct walk *w);
 #define WALK_SCAN	       host_scan
 #define WALK_SCAN_SOME	       walk_scan_some
 #define WALK_TRY_CALL	       walk_try_call
+#define WALK_AT_ZERO	       walk_at_zero
+#define WALK_NULL_CALL	       walk_null_call
 
 #include "unwind/step.h"
 

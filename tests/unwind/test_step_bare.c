@@ -13,9 +13,11 @@
 #include <cmocka.h>
 
 static unsigned int nbare, nstale; /* places that the walk has noted */
+static unsigned int apart;	   /* the frame pointer is in another mapping */
 
 #define STEP_BARE(w)  ((void)(w), nbare++)
 #define STEP_STALE(w) ((void)(w), nstale++)
+#define STEP_APART(w) ((void)(w), apart)
 
 #include "tests/unwind/stepfake.h"
 
@@ -31,23 +33,6 @@ static unsigned int nbare, nstale; /* places that the walk has noted */
 #define UNLISTED  (TEXT + 0x5000)
 #define PC	  (JIT + 0x100)
 #define LOW	  (FP - 0x80) /* where SP is; SP + 0x80 is the frame's record */
-
-/* Puts a call before the address; target: 0: by a register. Returns the address. */
-static uint64_t put_call(uint64_t ra, uint64_t target)
-{
-	unsigned char *at = fake.text + (ra - TEXT);
-	const uint32_t distance = (uint32_t)(target - ra);
-
-	memset(at - 5, 0x90, 5);
-	if (target) {
-		at[-5] = 0xe8;
-		memcpy(at - 4, &distance, 4);
-	} else {
-		at[-2] = 0xff;
-		at[-1] = 0xd0;
-	}
-	return ra;
-}
 
 static void put_code(uint64_t addr, const char *bytes, size_t n)
 {
@@ -598,17 +583,91 @@ static void test_derived(void **state)
 		store(LOW + 8, ra == 0 ? 0 : ra == 1 ? TEXT + 0x81 : TEXT + 0x80);
 		w = begin(TEXT + 0x20, LOW, FP, 1);
 		nstale = 0;
-		if (ra == 0)
-			wanted = derived ? WALK_NO_FRAME_POINTER : WALK_BOTTOM;
-		else if (ra == 1 && derived && !file)
+		if (derived && (ra == 0 || (ra == 1 && !file)))
 			wanted = WALK_NO_FRAME_POINTER;
+		else if (ra == 0)
+			wanted = WALK_ZERO;
 		assert_int_equal(walk_step(w), wanted);
 		if (wanted == WALK_CONTINUE)
 			assert_state(w, TEXT + (ra == 1 ? 0x81 : 0x80), LOW + 16, FP);
-		assert_int_equal(nbare, 0);
 		/* What led nowhere is noted, for its code to be read again. */
 		assert_int_equal(nstale, wanted == WALK_NO_FRAME_POINTER);
 	}
+}
+
+/* Such a row that leads nowhere is as none: the frame pointer may lead on. */
+static void test_derived_in_vain(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct walk *w;
+
+		put_rule(RULE_FRAME(ROW_SP, 16, 0) | RULE_DERIVED);
+		if (i & 1)
+			host.entries[0].frame = FRAME_OF(1, 0);
+		put_call(TEXT + 0x20, 0);
+		store(LOW + 8, 0);
+		store(FP, FP + 0x100);
+		store(FP + 8, put_call(TEXT + 0x80, 0));
+		w = begin(TEXT + 0x20, LOW, FP, 0);
+		if (i & 2)
+			host.entries[0].start =
+				TEXT + 0x40; /* that of the pc counts, not another */
+		nstale = 0;
+		if (i & 2) {
+			assert_int_equal(walk_step(w), WALK_NO_MAPPING);
+			continue;
+		}
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		assert_state(w, TEXT + 0x80, FP + 16, FP + 0x100);
+		assert_int_equal(nstale, 1);
+	}
+}
+
+/* What begins a stack has written a return address that no call has pushed. */
+static void test_written_start(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const int ends = !(i & 1), near = !(i & 2);
+		struct walk *w;
+
+		put_rule(RULE_FRAME(ROW_SP, near ? 0x90 : 0x98, near ? 16 : 24) | RULE_DERIVED);
+		put_call(TEXT + 0x20, 0);
+		store(FP, ends ? 0 : FP + 0x100);
+		store(FP + 8, TEXT + 0x81);
+		store(FP + 16, TEXT + 0x81);
+		w = begin(TEXT + 0x20, LOW, FP, 0);
+		if (ends && near) {
+			assert_int_equal(walk_step(w), WALK_CONTINUE);
+			assert_state(w, TEXT + 0x81, FP + 16, 0);
+		} else {
+			assert_int_equal(walk_step(w), WALK_NO_FRAME_POINTER);
+		}
+	}
+}
+
+/* What is far above is another stack's if it is in another mapping; else it may be a caller's. */
+static void test_apart(void **state)
+{
+	static const struct {
+		uint64_t distance;
+		uint32_t apart, guess;
+	} cases[] = {{4096, 0, 1}, {4096, 1, 0}, {4088, 1, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct walk *w = begin_framed(put_call(PC, 0), FP - cases[i].distance,
+					      put_call(FRAMED + 0xc0, 0));
+
+		w->exact = 0;
+		w->known = 0;
+		apart = cases[i].apart;
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		assert_state(w, FRAMED + 0xc0, FP + 16, FP + 0x100);
+		assert_int_equal(w->guessed, cases[i].guess);
+	}
+	apart = 0;
 }
 
 /* Rows of such code do not count where it keeps frame pointers: it may have been another
@@ -646,6 +705,9 @@ int main(void)
 		TEST(edge_behind_call),
 		TEST(scan),
 		TEST(keeps_fp),
+		TEST(derived_in_vain),
+		TEST(written_start),
+		TEST(apart),
 		TEST(keeps_fp_return),
 		TEST(is_framed),
 		TEST(chain),

@@ -101,10 +101,7 @@ static void test_ends_of_rows(void **state)
 	put_rule(RULE_FRAME(ROW_SP, 0, 0) | RULE_DERIVED);
 	check_end(begin(TEXT, SP, FP, 1), WALK_BAD_CFA);
 
-	/* a return address of zero ends the walk, as in a thread's first frame */
 	put_rule(RULE_FRAME(ROW_SP, 16, 16));
-	store(SP + 8, 0);
-	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	store(SP + 8, 1);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
 	/* first the saved rbp cannot be read, which this step does not need, then the return
@@ -346,10 +343,13 @@ static void test_sigcontext(void **state)
 	assert_int_equal(walk_step(begin_wide(&r)), WALK_NO_REGISTERS);
 	store(SP + gregs + 8 * REG_RIP, TEXT);
 	assert_int_equal(walk_step(begin_wide(&r)), WALK_CONTINUE);
+	/* Zero is what was executing: a null pointer was called. */
 	store(SP + gregs + 8 * REG_RIP, 0);
 	w = begin_wide(&r);
 	w->nframes = 1;
-	assert_int_equal(walk_step(w), WALK_BOTTOM);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_int_equal(w->pc, 0);
+	assert_int_equal(w->exact, 1);
 	fake.holes[0] = (struct range){SP + gregs + 8 * REG_RIP, 8, 0};
 	check_end(begin_wide(&r), WALK_READ_FAULT);
 	fake.holes[0].size = 0;
@@ -447,9 +447,105 @@ static void test_left_out(void **state)
 	assert_state(w, TEXT, FP + 16, FP);
 	assert_true(w->guessed);
 	store(FP + 8, 0);
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GUESSED);
+	w = begin_wide(&r);
+	w->start_stack = FP + 16;
+	assert_int_equal(walk_step(w), WALK_GUESSED);
 	r.cfa_kind = WIDE_CFA_REG;
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_BOTTOM);
+	w = begin_wide(&r);
+	w->start_stack = FP + 16;
+	assert_int_equal(walk_step(w), WALK_BOTTOM);
+}
+
+/* --- a pc of zero ---------------------------------------------------------------------------- */
+
+/*
+ * A return address of zero is the bottom where the main thread's stack begins, where memory ends,
+ * or where the caller's frame pointer says so too; but in no leaf, and not on a stack that the
+ * function has just moved to.
+ */
+static void test_zero(void **state)
+{
+	static const struct {
+		uint64_t fp;	/* the caller's */
+		uint64_t start; /* of the main thread's stack; 0: not known */
+		int exact, ends;
+		const char *code; /* before the call */
+		int reason;
+	} cases[] = {
+		{FP, 0, 0, 0, "\x90", WALK_ZERO},
+		{0, 0, 0, 0, "\x90", WALK_BOTTOM_FP},
+		{0, 0, 1, 0, "\x90", WALK_ZERO},
+		{SP + 16, 0, 0, 0, "\x90", WALK_BOTTOM_FP},
+		{SP + 16 + 127, 0, 0, 0, "\x90", WALK_BOTTOM_FP},
+		{SP + 16 + 128, 0, 0, 0, "\x90", WALK_ZERO},
+		{SP + 8, 0, 0, 0, "\x90", WALK_ZERO},
+		{FP, SP + 16, 0, 0, "\x90", WALK_BOTTOM},
+		{FP, SP + 16 + 127, 1, 0, "\x90", WALK_BOTTOM},
+		{FP, SP + 16 + 128, 0, 0, "\x90", WALK_ZERO},
+		{FP, 0, 0, 1, "\x90", WALK_BOTTOM},
+		{FP, 0, 1, 1, "\x90", WALK_ZERO},
+		/* SP was loaded, from a register or memory */
+		{0, 0, 0, 1, "\x48\x89\xc4", WALK_ZERO},		 /* mov %rax, %rsp */
+		{0, 0, 0, 1, "\x4c\x89\xf4", WALK_ZERO},		 /* mov %r14, %rsp */
+		{0, 0, 0, 1, "\x48\x8b\x25\x10\x20\x30\x40", WALK_ZERO}, /* mov n(%rip), %rsp */
+		{0, 0, 0, 1, "\x49\x8b\x64\x24\x38", WALK_ZERO},	 /* mov 0x38(%r12), %rsp */
+		{0, 0, 0, 1, "\x48\x87\xe0", WALK_ZERO},		 /* xchg %rsp, %rax */
+		{0, 0, 0, 1, "\x4d\x87\xe3", WALK_BOTTOM},		 /* xchg %r12, %r11 */
+		{0, 0, 0, 1, "\x48\x8d\xa7\x10\x20\x30\x40", WALK_ZERO}, /* lea n(%rdi), %rsp */
+		/* from what it was, or to somewhere else */
+		{0, 0, 0, 1, "\x48\x8d\x64\x24\x08", WALK_BOTTOM}, /* lea 8(%rsp), %rsp */
+		{0, 0, 0, 1, "\x48\x89\xec", WALK_ZERO},	   /* mov %rbp, %rsp */
+		{0, 0, 0, 1, "\x48\x89\xec\x5d", WALK_BOTTOM},	   /* and pop %rbp */
+		{0, 0, 0, 1, "\x48\x8d\x65\xd8", WALK_BOTTOM},	   /* lea -0x28(%rbp), %rsp */
+		{0, 0, 0, 1, "\x48\x89\xe0", WALK_BOTTOM},	   /* mov %rsp, %rax */
+		{0, 0, 0, 1, "\x49\x89\xc4", WALK_BOTTOM},	   /* mov %rax, %r12 */
+	};
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_SP, 16, 16));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int far = 0; far < 2; far++) {
+			const uint64_t top = ((SP + 16) | 4095) + 1,
+				       at = cases[i].ends ? top - 16 : SP;
+			struct walk *w;
+
+			memset(fake.text, 0x90, GRANULE_SIZE);
+			memcpy(fake.text + 0x80 - 5 - strlen(cases[i].code) - (far ? 40 : 0),
+			       cases[i].code, strlen(cases[i].code));
+			put_call(TEXT + 0x80, 0);
+			store(at, cases[i].fp);
+			store(at + 8, 0);
+			fake.holes[0] = (struct range){top, cases[i].ends ? 8 : 0, 1};
+			w = begin(TEXT + 0x80, at, FP, cases[i].exact);
+			w->start_stack = cases[i].start;
+			check_end(w, cases[i].reason);
+		}
+	}
+	fake.holes[0].size = 0;
+}
+
+/* A null pointer that was called has pushed a return address and nothing else. */
+static void test_null_call(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_SP, 16, 16));
+	store(SP, put_call(TEXT + 0x80, 0));
+	w = begin(0, SP, FP, 1);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_state(w, TEXT + 0x80, SP + 8, FP);
+	assert_int_equal(w->exact, 0);
+	assert_true(w->frames[0] == FRAME_EXACT);
+	/* also with an offset, where nothing can be mapped; else code may have come since */
+	assert_int_equal(walk_step(begin(0xffff, SP, FP, 1)), WALK_CONTINUE);
+	check_end(begin(0x10000, SP, FP, 1), WALK_NO_MAPPING);
+	check_end(begin(0, SP, FP, 0), WALK_NO_MAPPING);
+	store(SP, TEXT + 0x81);
+	check_end(begin(0, SP, FP, 1), WALK_NO_MAPPING);
+	fake.holes[0] = (struct range){SP, 8, 0};
+	check_end(begin(0, SP, FP, 1), WALK_READ_FAULT);
+	fake.holes[0].size = 0;
 }
 
 static void test_ends_of_wide_rows(void **state)
@@ -466,7 +562,7 @@ static void test_ends_of_wide_rows(void **state)
 	check_end(begin_wide(&r), WALK_REGISTER);
 	r = plain_wide;
 	store(R10 - 8, 0);
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_BOTTOM);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_ZERO);
 
 	/* CFA = rsp - 8, and rsp with the return address popped: in a register, or gone */
 	r.cfa_reg = DWARF_RSP;
@@ -547,7 +643,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(short_rows), TEST(ends_of_rows),	   TEST(ends_of_mappings), TEST(wide_rows),
 		TEST(signal_row), TEST(sigcontext),	   TEST(kept_register),	   TEST(cloned),
-		TEST(left_out),	  TEST(ends_of_wide_rows), TEST(lost_registers),
+		TEST(left_out),	  TEST(ends_of_wide_rows), TEST(lost_registers),   TEST(zero),
+		TEST(null_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

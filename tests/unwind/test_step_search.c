@@ -134,7 +134,7 @@ static void test_frames(void **state)
 	store(SP, TEXT + 256); /* a call at the very end of the mapping */
 	store(SP + 8, 0);
 	w = begin(TEXT + 0x40, SP, FP, 1);
-	assert_int_equal(host_walk(w), WALK_BOTTOM);
+	assert_int_equal(host_walk(w), WALK_ZERO);
 	assert_int_equal(w->nframes, 2);
 	assert_true(w->frames[0] == (1ull << 63 | object | (VADDR + 0x40)));
 	assert_true(w->frames[1] == (object | (VADDR + 256)));
@@ -172,7 +172,7 @@ static void test_changed(void **state)
 	walk_distrust(w);
 	assert_int_equal(walk_search_map(w, TEXT + 0x1000), 0);
 	assert_false(w->changed);
-	assert_int_equal(walk_step(w), WALK_BOTTOM);
+	assert_int_equal(walk_step(w), WALK_ZERO);
 }
 
 /* A mapping that begins within a span finds the same rows as the whole. */

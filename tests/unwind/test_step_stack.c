@@ -529,10 +529,10 @@ static void test_depth(void **state)
 	assert_int_equal(fake.walk->nframes, 1024);
 	/* exactly 1,024 frames: frame n returns to the word at sp + 8 * (n - 1) */
 	store(SP + 8 * 1023, 0);
-	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
+	assert_int_equal(host_walk(begin(TEXT, SP, SP, 1)), WALK_ZERO);
 	assert_int_equal(fake.walk->nframes, 1024);
 	store(SP + 8 * 2, 0);
-	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
+	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_ZERO);
 	assert_int_equal(fake.walk->nframes, 3);
 }
 

@@ -192,6 +192,7 @@ static struct walk *walk(struct trail *t, int same, int *reason, unsigned int *a
 	const struct frame *leaf = &frames[depth];
 	struct walk *w = begin(leaf->pc - 1, leaf->sp, leaf->fp, 1);
 
+	w->start_stack = FRAMES_TOP + 16;
 	trail = t;
 	if (t)
 		trail_begin(w, t, same);

@@ -57,6 +57,10 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 	    "it reached an outermost function, but in code without CFI the frame pointer may have "
 	    "been that of a caller further out",
 	    "java: -XX:+PreserveFramePointer; else -fno-omit-frame-pointer, or CFI for this code"),
+	END(WALK_ZERO,
+	    "the return address is zero, but nothing else says that the stack begins there",
+	    "assembly that moves the stack pointer needs .cfi directives; so does a first function of "
+	    "coroutines"),
 };
 
 static const struct cause others[] = {

@@ -117,7 +117,7 @@ static void record_row(void **state)
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, CALLER, SP + 48, FP + 64);
 	assert_int_equal(w->sp_is_least, 0);
-	assert_int_equal(walk_step(w), WALK_BOTTOM);
+	assert_int_equal(walk_step(w), WALK_BOTTOM_FP);
 }
 
 /* Go's record is below SP. */

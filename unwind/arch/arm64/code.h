@@ -54,6 +54,21 @@ static inline __attribute__((always_inline)) int arch_saves_record(__u32 insn)
 	return (insn & 0xfe407c1f) == 0xa800781d;
 }
 
+/* True for `add sp, xN, #n` and `mov sp, xN`, unless N is SP or FP. */
+static inline __attribute__((always_inline)) int arch_loads_sp(__u32 insn)
+{
+	const __u32 from = insn >> 5 & 31;
+
+	return (insn & 0xff80001f) == 0x9100001f && from != 31 && from != 29;
+}
+
+/* True if one of the ARCH_MOVE_STEP bytes' instructions does. */
+#define ARCH_MOVE_STEP 8
+static inline __attribute__((always_inline)) int arch_moves_sp(__u64 code)
+{
+	return arch_loads_sp(code) || arch_loads_sp(code >> 32);
+}
+
 /* True where a frame record is made by the first or the second instruction. */
 static inline __attribute__((always_inline)) int arch_begins_frame(__u64 code)
 {

@@ -141,6 +141,35 @@ static inline __attribute__((always_inline)) int arch_frame_has_gone(__u64 code)
 			  : (code & 0xffff) == 0xc351 || (code & 0xffffff) == 0xc35241;
 }
 
+/*
+ * True if the instruction loads SP: `mov`, `xchg` or `lea`, but not in an epilogue or as a sum of
+ * SP or FP, which tells only where the function's own frame is.
+ */
+static inline __attribute__((always_inline)) int arch_loads_sp(__u64 code)
+{
+	const __u32 rex = code & 0xff, op = code >> 8 & 0xff, modrm = code >> 16 & 0xff;
+	const __u32 from =
+		(rex & 0xfb) == 0x48 && (modrm & 0xc7) == 0xc4;		 /* SP is the operand r/m */
+	const __u32 to = (rex & 0xfc) == 0x48 && (modrm & 0x38) == 0x20; /* or reg */
+
+	if (op == 0x89)
+		return from && (__u32)code != 0x5dec8948; /* mov %rbp, %rsp; pop %rbp */
+	if (op == 0x87)
+		return from || to;
+	if (op == 0x8d) /* SP is the base in the byte behind */
+		return to && (rex & 1 ||
+			      ((modrm & 7) != 5 && ((modrm & 7) != 4 || (code >> 24 & 7) != 4)));
+	return op == 0x8b && to;
+}
+
+/* True if such an instruction begins in the first ARCH_MOVE_STEP bytes. */
+#define ARCH_MOVE_STEP 5
+static inline __attribute__((always_inline)) int arch_moves_sp(__u64 code)
+{
+	return arch_loads_sp(code) || arch_loads_sp(code >> 8) || arch_loads_sp(code >> 16) ||
+	       arch_loads_sp(code >> 24) || arch_loads_sp(code >> 32);
+}
+
 /* True if `push %rbp; mov %rsp, %rbp` begins in the first ARCH_FRAME_STEP bytes. */
 #define ARCH_FRAME_STEP 5
 static inline __attribute__((always_inline)) int arch_frame_is_near(__u64 code)
