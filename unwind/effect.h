@@ -44,8 +44,9 @@ enum effect_kind {
 struct effect {
 	uint8_t size; /* bytes, at least 1 */
 	uint8_t kind;
-	bool uses_fp; /* computes an address from FP */
-	bool uses_sp; /* EFFECT_NONE and EFFECT_PUSH: it uses the memory at SP + value */
+	bool uses_fp;  /* computes an address from FP */
+	bool below_fp; /* uses a word below FP, as local variables are */
+	bool uses_sp;  /* EFFECT_NONE and EFFECT_PUSH: it uses the memory at SP + value */
 	int32_t value;
 };
 

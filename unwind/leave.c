@@ -666,3 +666,111 @@ int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, str
 	free(l);
 	return err;
 }
+
+/* True if the instruction behind this one is the next, with the same FP. */
+static bool keeps_fp(const struct effect *e)
+{
+	switch ((enum effect_kind)e->kind) {
+	case EFFECT_NONE:
+	case EFFECT_PAD:
+	case EFFECT_PUSH:
+	case EFFECT_POP:
+	case EFFECT_ADD_SP:
+	case EFFECT_SP_LOST:
+	case EFFECT_SP_FROM_FP:
+	case EFFECT_STORE_FP:
+	case EFFECT_BRANCH:
+	case EFFECT_CALL:
+	case EFFECT_CALL_COMPUTED:
+	case EFFECT_ADDRESS:
+	case EFFECT_ABSOLUTE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True if another function may follow the call, which need not return. */
+static bool may_end(struct leave *l, const struct effect *e, int64_t next)
+{
+	return (e->kind == EFFECT_CALL || e->kind == EFFECT_CALL_COMPUTED) &&
+	       (!((l->code->addr + (uint64_t)next) % START_ALIGN) || ends_function(l, next));
+}
+
+/* Explores from an offset on as long as FP stays the same. *own: it is the function's. */
+static int explore_use(struct leave *l, uint32_t from, bool *own)
+{
+	struct effect e;
+	int err = 0;
+
+	reach(l, from, &begin);
+	while (l->ntodo && !err) {
+		struct leave_insn *i = &l->insns[l->todo[--l->ntodo]];
+		int64_t next;
+
+		arch_effect(l->disasm, l->code->bytes + i->at, l->code->size - i->at, &e);
+		i->size = e.size;
+		i->proved = true;
+		next = (int64_t)i->at + e.size;
+		*own |= e.below_fp || e.kind == EFFECT_LEAVE || e.kind == EFFECT_SP_FROM_FP;
+		l->bad |= e.kind == EFFECT_RETURN; /* FP is the caller's there */
+		if (e.kind == EFFECT_JUMP || e.kind == EFFECT_BRANCH)
+			reach(l, next + e.value, &begin);
+		if (keeps_fp(&e) && !may_end(l, &e, next))
+			reach(l, next, &begin);
+		err = work_add(l->work, 1);
+	}
+	return err;
+}
+
+/* The offset behind the nearest `push FP; FP = SP` before the place; the place: there is none. */
+static uint32_t find_prologue(const struct leave *l, uint32_t place)
+{
+	const uint32_t first = place > START_BYTES ? place - START_BYTES : 0;
+	struct effect push, set;
+	uint64_t code;
+
+	for (uint32_t at = place; at-- > first;) {
+		if (l->code->size - at < sizeof(code))
+			continue;
+		memcpy(&code, l->code->bytes + at, sizeof(code));
+		if (!arch_begins_frame(code))
+			continue;
+		arch_effect(l->disasm, l->code->bytes + at, sizeof(code), &push);
+		arch_effect(l->disasm, l->code->bytes + at + push.size, sizeof(code) - push.size,
+			    &set);
+		if (push.kind == EFFECT_PUSH_FP && at + push.size + set.size <= place)
+			return at + push.size + set.size;
+	}
+	return place;
+}
+
+int leave_by_use(const struct leave_code *code, uint64_t pc, bool whole, struct disasm *disasm,
+		 struct work *work, struct derived *out)
+{
+	const uint32_t place = (uint32_t)(pc - code->addr);
+	uint32_t from = place;
+	struct leave *l;
+	bool own;
+	int err = 0;
+
+	if (pc < code->addr || pc - code->addr >= code->size || code->size > UINT32_MAX)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->code = code;
+	l->disasm = disasm;
+	l->work = work;
+	if (whole)
+		from = find_prologue(l, place);
+	own = from < place;
+	if (!whole || own)
+		err = explore_use(l, from, &own);
+	l->exits[BASE_FP] =
+		(struct leave_state){.sp = {BASE_FP, WORD}, .fp = {FP_LOADED, {BASE_FP, 0}}};
+	if (!err && own && !l->bad && *find_slot(l, place))
+		err = add_rows(l, out);
+	free(l);
+	return err;
+}

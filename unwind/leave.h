@@ -35,4 +35,12 @@ struct leave_code {
 int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, struct disasm *disasm,
 	       struct work *work, struct derived *out);
 
+/*
+ * Where that proves nothing: if the function goes on to use local variables below FP, this is its
+ * own, so CFA = FP + 16, wherever the place leads to without another FP. whole: from the prologue
+ * on that leads to the place. Errors as above.
+ */
+int leave_by_use(const struct leave_code *code, uint64_t pc, bool whole, struct disasm *disasm,
+		 struct work *work, struct derived *out);
+
 #endif

@@ -605,6 +605,7 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		out->value = i.disp;
 	out->uses_fp = i.mod != 3 && (i.base == FP || i.index == FP) && kind != EFFECT_PAD &&
 		       kind != EFFECT_SP_FROM_FP && kind != EFFECT_ADD_SP;
+	out->below_fp = out->uses_fp && plain_base(&i) == FP && i.disp < 0 && !(i.disp % 4);
 	if (kind >= 0) {
 		out->kind = (uint8_t)kind;
 		return;
