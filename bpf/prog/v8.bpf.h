@@ -131,10 +131,14 @@ __attribute__((noinline)) int v8_take_function(__u64 function)
 	return 1;
 }
 
-/* Can the native frame be one of V8's: in memory without a file, or in the builtins? */
+/*
+ * Can the native frame be one of V8's: in memory without a file, or in the builtins? A builtin that
+ * is executing, as a handler of byte code, may not have written the slots of its frame yet.
+ */
 static __always_inline int v8_is_code(__u32 at, __u64 frame)
 {
-	return FRAME_IS_ADDRESS(frame & ~FRAME_EXACT) || runtime_is_eval(at);
+	return FRAME_IS_ADDRESS(frame & ~FRAME_EXACT) ||
+	       (!(frame & FRAME_EXACT) && runtime_is_eval(at));
 }
 
 /* Looks at the native frame r->native; 1: go on with the next. */
