@@ -188,15 +188,45 @@ static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 	return !step_read_user(w, &code, 8, addr) && arch_begins_sigreturn(code);
 }
 
+/*
+ * The rule at an address for which the lists have none, among the rows that were made for this
+ * process: from what it says of its code, or from the code. One of ROW_END: there is none.
+ */
+static __always_inline __u32 walk_code_rule(struct walk *w, __u64 addr)
+{
+	const struct map_entry *entries = step_map_entries(), map = w->map;
+	const __u32 list_at = w->list_at, list_count = w->list_count;
+	__s64 rule = RULE(ROW_END, 0);
+	__u32 at;
+
+	if (!entries || !w->code_count)
+		return RULE(ROW_END, 0);
+	w->list_at += list_count;
+	w->list_count = w->code_count;
+	at = walk_search_list(w, addr); /* a call would be one too many for BPF */
+	w->list_at = list_at;
+	w->list_count = list_count;
+	STEP_BARRIER(at);
+	w->map = entries[at & (MAP_ENTRIES_MAX - 1)];
+	if (addr >= w->map.start && addr < w->map.end && MAP_KIND(w->map.meta) == MAP_CFI) {
+		STEP_TOUCH(at);
+		STEP_NOTE(w, map, w->map);
+		rule = walk_find_rule(w, addr);
+	}
+	w->map = map;
+	return rule < 0 ? RULE_NO_TABLE : (__u32)rule;
+}
+
 /* The rule in force at the address, which is inside w->map; one of ROW_END where there is none. */
 static __always_inline __u32 walk_rule_at(struct walk *w, __u64 addr)
 {
-	__s64 rule;
+	__s64 rule = RULE(ROW_END, 0);
 
-	if (MAP_KIND(w->map.meta) != MAP_CFI)
-		return RULE(ROW_END, 0);
-	rule = walk_find_rule(w, addr);
-	return rule < 0 ? RULE_NO_TABLE : (__u32)rule;
+	if (MAP_KIND(w->map.meta) == MAP_CFI)
+		rule = walk_find_rule(w, addr);
+	if (rule < 0)
+		return RULE_NO_TABLE;
+	return RULE_KIND(rule) == ROW_END ? walk_code_rule(w, addr) : (__u32)rule;
 }
 
 /* True when there is a rule for the address; w->map is then the mapping. */

@@ -11,7 +11,8 @@
  *	const __u32 *step_shard(__u32 shard)
  *		the SHARD_WORDS words of a shard, or NULL
  *	const struct map_entry *step_map_entries(void)
- *		the MAP_ENTRIES_MAX entries that all processes' lists stand in, or NULL
+ *		the MAP_ENTRIES_MAX entries that all processes' lists stand in, or NULL; behind a
+ *		list, w->code_count entries with rows that were made for the process
  *	const struct wide_rule *step_wide_rule(__u32 index)
  *		or NULL
  *	STEP_KEY(n)
@@ -55,7 +56,7 @@
  *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, ra_at), WALK_BARE(w),
  *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
  *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w),
- *	WALK_AT_ZERO(w, cfa, fp), WALK_NULL_CALL(w)
+ *	WALK_AT_ZERO(w, cfa, fp), WALK_NULL_CALL(w), WALK_CODE_RULE(w, addr)
  *		call the function of that name; unless defined, directly. BPF defines them as
  *		global functions, which the verifier checks once, apart from their callers
  *
@@ -128,6 +129,7 @@
 #define WALK_TRY_CALL	       walk_try_call
 #define WALK_AT_ZERO	       walk_at_zero
 #define WALK_NULL_CALL	       walk_null_call
+#define WALK_CODE_RULE	       walk_code_rule
 #endif
 
 #include "unwind/lookup.h"
@@ -407,6 +409,18 @@ static __always_inline void walk_keep(struct walk *w, const struct wide_rule *r,
 	w->known = 1u << reg;
 }
 
+/*
+ * True where CFA = *FP + 16, the place of a record that the caller's FP leads to, but the callee
+ * has restored that FP already, as Lisp's functions do with the frame that SBCL makes for them.
+ */
+static __always_inline int walk_has_left(struct walk *w, const struct wide_rule *r)
+{
+	__u64 ra;
+
+	return !w->exact && r->cfa_reg == ARCH_FP && !r->cfa_off && r->cfa_add == 16 &&
+	       !walk_load(w, w->fp + 8, &ra) && ra != w->pc && WALK_AFTER_CALL(w, ra);
+}
+
 static __always_inline int walk_wide(struct walk *w, __u32 index)
 {
 	const struct wide_rule *r = step_wide_rule(index);
@@ -435,7 +449,9 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	}
 	if (r->flags & WIDE_SIGCONTEXT)
 		return WALK_SIGCONTEXT(w, cfa - 8 * SIGCONTEXT_SP);
-	if (r->cfa_kind & WIDE_CFA_DEREF) {
+	if (r->cfa_kind == WIDE_CFA_DEREF && walk_has_left(w, r)) {
+		cfa += (__s64)r->cfa_add;
+	} else if (r->cfa_kind & WIDE_CFA_DEREF) {
 		err = WALK_DEREF(w, cfa, r->cfa_kind);
 		if (err)
 			return err;
@@ -645,7 +661,7 @@ static __always_inline int walk_without_cfi(struct walk *w, int reason)
  */
 static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 {
-	__u32 kind;
+	__u32 kind, made;
 	__s64 rule;
 	int mapped;
 
@@ -664,12 +680,15 @@ static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 	kind = MAP_KIND(w->map.meta);
 	if (kind == MAP_PENDING)
 		return RULE_NO_TABLE;
-	/* Rows that code made at run time has given may be those of what was there before. */
-	if (kind != MAP_CFI || (w->keeps_fp && !w->to_frame))
-		return RULE_NO_CFI;
 	w->kept_at = w->map_at;
-	rule = walk_find_rule(w, addr);
-	return rule < 0 ? RULE_NO_TABLE : (__u32)rule;
+	rule = kind == MAP_CFI ? walk_find_rule(w, addr) : RULE_NO_CFI;
+	if (rule < 0)
+		return RULE_NO_TABLE;
+	/* Rows that code made at run time has given may be those of what was there before. */
+	if (RULE_KIND(rule) != ROW_END || (w->keeps_fp && !w->to_frame))
+		return rule;
+	made = WALK_CODE_RULE(w, addr);
+	return RULE_KIND(made) == ROW_END ? (__u32)rule : made;
 }
 
 static __always_inline int walk_to_caller(struct walk *w)

@@ -14,10 +14,15 @@
 #define WALK_FRAMES_MAX 1024u
 #define WALK_ALL_KNOWN	ARCH_ALL_KNOWN /* in a frame that was interrupted */
 /* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
-#define WALK_START_BYTES  128
-#define WALK_NULL_BYTES	  65536 /* no process maps less (vm.mmap_min_addr) */
-#define WALK_MOVE_BYTES	  60	/* before a call, which SP may be loaded in */
-#define WALK_SWITCHES_MAX 32	/* more is a circle: OCaml 5 has a stack for each handler */
+#define WALK_START_BYTES 128
+#define WALK_NULL_BYTES	 65536 /* no process maps less (vm.mmap_min_addr) */
+#define WALK_MOVE_BYTES	 60    /* before a call, which SP may be loaded in */
+#define WALK_RETURNS	 4     /* a power of two */
+/* A return address, and which word of the stack it is. */
+#define RETURN_AT(ra, word) ((ra) | (__u64)(word) << 56)
+#define RETURN_ADDR(r)	    ((r) & ((1ull << 56) - 1))
+#define RETURN_WORD(r)	    ((__u32)((r) >> 56) & 63)
+#define WALK_SWITCHES_MAX   32 /* more is a circle: OCaml 5 has a stack for each handler */
 /* A lost or undefined FP: an odd number is never taken for a frame. */
 #define WALK_NO_FP	1
 #define WALK_WINDOW_MIN 512u
@@ -138,6 +143,7 @@ struct walk {
 	__u32 again;	 /* frames by rows that were kept from other walks */
 	__u32 list_at;	 /* first map_entry of the process */
 	__u32 list_count;
+	__u32 code_count;     /* behind these: where the process has rows of its own */
 	struct map_entry map; /* of the address looked up last */
 	__u32 map_at;	      /* its index in the lists */
 	__u32 changed;	      /* something else is mapped at the address looked up last */
@@ -158,6 +164,7 @@ struct walk {
 	__u32 sp_is_least;	    /* SP is sp or above: a frame pointer does not tell it */
 	__u64 look_pc, look_sp, look_fp; /* registers further on, while it is not sure */
 	__u64 look_ra;			 /* x30 of arm64 there; 0: not known */
+	__u64 returns[WALK_RETURNS];	 /* see walk_return_words */
 	__u64 start_stack;		 /* the main thread's deepest frame ends here; 0: unknown */
 	__u64 window_top;		 /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];

@@ -115,6 +115,7 @@ struct proc_entry {
 	__u64 start_stack;
 	__u32 list_at;
 	__u32 list_count;
+	__u32 code_count; /* entries behind these: of the rows that were made for it */
 	/*
 	 * As count_key.exec_id, which only BPF can read: the first sample writes it here, and from
 	 * then on the list is for that exec only. 0: not yet. start_stack alone would fit the next
@@ -213,6 +214,10 @@ static inline __u32 vma_tag(__u64 file, __u64 base)
 struct bare_place {
 	__u64 pc;   /* 0: none */
 	__u64 tgid; /* as in records */
+	/* Of memory without a file: bit n: the n-th word of the stack is a return address to CFI.
+	 */
+	__u64 words;
+	__u64 returns[WALK_RETURNS]; /* the nearest of these */
 };
 
 /*

@@ -340,6 +340,7 @@ __attribute__((noinline)) int sample_take_parents_list(__u64 start_stack)
 		return 0;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
+	st->walk.code_count = proc->code_count;
 	return 1;
 }
 
@@ -370,6 +371,7 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 	version = *(const volatile __u32 *)&proc->version;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
+	st->walk.code_count = proc->code_count;
 	st->runtime = proc->runtime;
 	st->walk.keeps_fp = proc->runtime == RUNTIME_V8;
 	asm volatile("" ::: "memory");
@@ -389,7 +391,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack)
 
 	if (!st)
 		return WALK_UNKNOWN_PROCESS;
-	st->walk.list_count = 0;
+	st->walk.list_count = st->walk.code_count = 0;
 	st->trail = TRAIL_NONE;
 	st->version = 0;
 	st->runtime = RUNTIME_NONE;

@@ -69,15 +69,16 @@ static __always_inline void touch(__u32 entry)
 		list->entries[entry] = 1;
 }
 
-/* Tells user space of the place, if it is in memory without a file. */
+/* Tells user space of the place. stale: the row there, of memory without a file, is wrong. */
 __attribute__((noinline)) int walk_note_bare(int stale)
 {
 	__u32 zero = 0, slot;
 	struct bare_list *list = bpf_map_lookup_elem(&bare_places, &zero);
-	const struct cpu_state *st = this_state();
-	__u64 tgid, pc;
+	struct cpu_state *st = this_state();
+	__u64 tgid, pc, words = 0;
 
-	if (!list || !st || st->walk.keeps_fp || (stale ? st->walk.to_frame : st->walk.code_frame))
+	if (!list || !st || (stale && st->walk.to_frame) ||
+	    (st->walk.keeps_fp && !st->walk.code_frame))
 		return 0;
 	tgid = ((const struct stack_record *)st->walk.head)->tgid;
 	pc = st->walk.pc | (st->walk.exact ? BARE_EXACT : 0) | (stale ? BARE_STALE : 0);
@@ -85,7 +86,12 @@ __attribute__((noinline)) int walk_note_bare(int stale)
 	STEP_BARRIER(slot);
 	slot &= BARE_PLACES - 1;
 	if (list->places[slot].pc != pc || list->places[slot].tgid != tgid) {
+		if (!st->walk.code_frame)
+			words = walk_return_words(&st->walk);
 		list->places[slot].tgid = tgid;
+		list->places[slot].words = words;
+		bpf_probe_read_kernel(list->places[slot].returns, sizeof(st->walk.returns),
+				      st->walk.returns);
 		list->places[slot].pc = pc;
 	}
 	return 0;
@@ -479,6 +485,15 @@ __attribute__((noinline)) __u32 walk_call_rule_at(__u64 addr)
 	if (!st)
 		return RULE(ROW_END, 0);
 	return walk_rule_at(&st->walk, addr);
+}
+
+__attribute__((noinline)) __u32 walk_call_code_rule(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return RULE(ROW_END, 0);
+	return walk_code_rule(&st->walk, addr);
 }
 
 __attribute__((noinline)) int walk_call_after_call(__u64 addr)

@@ -271,6 +271,7 @@ static int trace_all(struct sampler *sampler, void *arg)
 		return -ESRCH;
 	w->list_at = entry.list_at;
 	w->list_count = entry.list_count;
+	w->code_count = entry.code_count;
 	err = trace_walk(r, c->in_sigreturn);
 	return err ? err : trace_fp(r);
 }

@@ -19,7 +19,7 @@ struct wide_rules;
 
 /* Words of a table: 2 MiB, of 64 in all. Code beyond that is walked by frame pointers. */
 #define CODE_WORDS_MAX (1u << 19)
-#define CODE_SPANS_MAX 1024u /* each is an entry of the process's list */
+#define CODE_SPANS_MAX 4096u /* each is an entry of the process's list */
 
 struct codefile_head {
 	uint32_t magic;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bpf/prog/layout.h"
 #include "bpf/tracker/codedraft.h"
@@ -18,15 +19,20 @@
 #include "symbols/insn/disasm.h"
 #include "unwind/arch.h"
 #include "unwind/derive.h"
+#include "unwind/effect.h"
 #include "unwind/leave.h"
 #include "unwind/row.h"
 
-#define PAGE	    4096u
-#define BEFORE	    (2 * PAGE) /* of a place: loops lead back */
-#define BEHIND	    (4 * PAGE)
-#define WINDOW_MAX  (64 * PAGE)
-#define WORK_MAX    (1u << 20) /* instructions of one reading */
-#define ADDRESS_MAX (1ull << 47)
+#define PAGE	     4096u
+#define BEFORE	     (2 * PAGE) /* of a place: loops lead back */
+#define BEHIND	     (4 * PAGE)
+#define WINDOW_MAX   (64 * PAGE)
+#define WINDOW_BYTES (WINDOW_MAX + BEFORE + BEHIND)
+#define WORK_MAX     (1u << 20) /* instructions of one reading */
+#define ADDRESS_MAX  (1ull << 47)
+#define ENTRY_BYTES  15u /* of an instruction */
+#define ENTRY_INSNS  64u
+#define WRONG_MAX    256u /* places that are compared with all rows */
 
 struct piece { /* of one rule */
 	uint64_t start, end;
@@ -36,6 +42,8 @@ struct piece { /* of one rule */
 struct pieces {
 	struct piece *all;
 	size_t n, room;
+	uint64_t window;		 /* address of what is being read */
+	uint8_t known[WINDOW_BYTES / 8]; /* its bytes that have a rule, a bit for each */
 };
 
 static int add_piece(struct pieces *p, uint64_t start, uint64_t end, uint32_t rule)
@@ -43,50 +51,77 @@ static int add_piece(struct pieces *p, uint64_t start, uint64_t end, uint32_t ru
 	if (GROW(p->all, p->n, p->room, SIZE_MAX))
 		return -ENOMEM;
 	p->all[p->n++] = (struct piece){start, end, rule};
+	for (uint64_t at = start - p->window; at < end - p->window && at < WINDOW_BYTES; at++)
+		p->known[at / 8] |= (uint8_t)(1u << at % 8);
 	return 0;
+}
+
+static bool is_known(const struct pieces *p, uint64_t addr)
+{
+	const uint64_t at = addr - p->window;
+
+	return at < WINDOW_BYTES && p->known[at / 8] >> at % 8 & 1;
+}
+
+/* What has no rule of it. */
+static int add_unknown(struct pieces *p, uint64_t start, uint64_t end, uint32_t rule)
+{
+	uint64_t from, to = start;
+	int err = 0;
+
+	while (to < end && !err) {
+		for (from = to; from < end && is_known(p, from); from++)
+			;
+		for (to = from; to < end && !is_known(p, to); to++)
+			;
+		if (from < to)
+			err = add_piece(p, from, to, rule);
+	}
+	return err;
 }
 
 /* --- one window of code ---------------------------------------------------------------------- */
 
 /* The rows as pieces. A return address is looked up by the byte before it, in the call. */
-static int take_rows(struct pieces *p, const struct derived *d, uint64_t place)
+static int take_rows(struct pieces *p, const struct derived *d, uint64_t place, bool by_use)
 {
+	int (*const add)(struct pieces *, uint64_t, uint64_t, uint32_t) =
+		by_use ? add_unknown : add_piece;
 	const uint64_t pc = place & ~BARE_EXACT;
 	int err = 0;
 
 	for (size_t i = 0; i + 1 < d->nrows && !err; i++) {
 		if (RULE_KIND(d->rows[i].rule) == ROW_END)
 			continue;
-		err = add_piece(p, d->rows[i].pc, d->rows[i + 1].pc, d->rows[i].rule);
-		if (!err && !(place & BARE_EXACT) && d->rows[i].pc == pc)
-			err = add_piece(p, pc - 1, pc, d->rows[i].rule);
+		err = add(p, d->rows[i].pc, d->rows[i + 1].pc, d->rows[i].rule);
+		if (!err && !(place & BARE_EXACT) && d->rows[i].pc <= pc && pc < d->rows[i + 1].pc)
+			err = add(p, pc - 1, pc, d->rows[i].rule);
 	}
 	return err;
 }
 
-/* True if a place that was followed before has led by here; most are in the same functions. */
-static bool is_known(const struct pieces *p, uint64_t place)
-{
-	const uint64_t at = (place & ~BARE_EXACT) - (place & BARE_EXACT ? 0 : 1);
+/* What is asked about the places of a window, each behind what all places say before. */
+enum ask {
+	ASK_LEAVE, /* how the function leaves its frame */
+	ASK_USE,   /* whether it uses FP as its own */
+	ASK_WHOLE, /* the same of the whole function: the next leaf is elsewhere in it */
+	ASKS,
+};
 
-	for (size_t i = 0; i < p->n; i++)
-		if (at >= p->all[i].start && at < p->all[i].end)
-			return true;
-	return false;
-}
-
+/* Places from which others have led by here say nothing new; most are in the same functions. */
 static int follow_place(struct pieces *p, const struct leave_code *code, uint64_t place,
-			struct disasm *disasm, struct work *work)
+			enum ask ask, struct disasm *disasm, struct work *work)
 {
+	const uint64_t pc = place & ~BARE_EXACT;
 	struct derived d = {0};
 	int err;
 
-	if (is_known(p, place))
+	if (ask != ASK_WHOLE && is_known(p, pc - (place & BARE_EXACT ? 0 : 1)))
 		return 0;
-	err = leave_rows(code, place & ~BARE_EXACT, !(place & BARE_EXACT), disasm, work, &d);
-
+	err = ask == ASK_LEAVE ? leave_rows(code, pc, !(place & BARE_EXACT), disasm, work, &d)
+			       : leave_by_use(code, pc, ask == ASK_WHOLE, disasm, work, &d);
 	if (!err)
-		err = take_rows(p, &d, place);
+		err = take_rows(p, &d, place, ask != ASK_LEAVE);
 	derived_free(&d);
 	return err;
 }
@@ -123,8 +158,13 @@ static int follow_window(struct code_memory *m, const uint64_t *places, size_t *
 		if (code.addr + code.size <= first)
 			code.size = 0;
 	}
-	for (; i < *n && (places[i] & ~BARE_EXACT) - code.addr < code.size && !err; i++)
-		err = follow_place(p, &code, places[i], disasm, work);
+	p->window = code.addr;
+	memset(p->known, 0, sizeof(p->known));
+	while (i < *n && (places[i] & ~BARE_EXACT) - code.addr < code.size)
+		i++;
+	for (enum ask ask = 0; ask < ASKS; ask++)
+		for (size_t k = 0; k < i && !err; k++)
+			err = follow_place(p, &code, places[k], ask, disasm, work);
 	*n = i ? i : 1;
 	return err;
 }
@@ -147,10 +187,11 @@ static int compare_pieces(const void *left, const void *right)
 				    : (a->end < b->end ? -1 : a->end > b->end);
 }
 
-/* Index of the first of the draft's runs, which are sorted, that ends behind the address. */
-static uint32_t first_run(const struct code_draft *d, uint64_t addr)
+/* Index of the first of the draft's first n runs, which are sorted, that ends behind the address.
+ */
+static uint32_t first_run(const struct code_draft *d, uint32_t n, uint64_t addr)
 {
-	return (uint32_t)SEARCH(d->nruns, i, d->runs[i].end <= addr);
+	return (uint32_t)SEARCH(n, i, d->runs[i].end <= addr);
 }
 
 /* Drops the pieces that something has described, in part or as a whole. */
@@ -159,7 +200,7 @@ static void drop_described(struct pieces *p, const struct code_draft *d)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		const uint32_t run = first_run(d, p->all[i].start);
+		const uint32_t run = first_run(d, d->nruns, p->all[i].start);
 
 		if (run == d->nruns || d->runs[run].start >= p->all[i].end)
 			p->all[kept++] = p->all[i];
@@ -183,6 +224,37 @@ static struct piece without_overlap(const struct piece *a, const struct piece *b
 	return (struct piece){shorter->end, longer->end, longer->rule};
 }
 
+/* Drops the pieces that are wrong at one of these places. */
+static void drop_wrong(struct pieces *p, const uint64_t *places, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at =
+			(places[i] & ~(BARE_EXACT | BARE_STALE)) - (places[i] & BARE_EXACT ? 0 : 1);
+		size_t kept = 0;
+
+		for (size_t k = 0; k < p->n; k++)
+			if (at < p->all[k].start || at >= p->all[k].end)
+				p->all[kept++] = p->all[k];
+		p->n = kept;
+	}
+}
+
+/* Moves those that are wrong to the end; the number of the others. */
+static size_t keep_right(uint64_t *places, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t place = places[i];
+
+		if (place & BARE_STALE)
+			continue;
+		places[i] = places[kept];
+		places[kept++] = place;
+	}
+	return kept;
+}
+
 /* Moves the places that nothing has described to the front; their number. */
 static size_t keep_undescribed(const struct code_draft *d, uint64_t *places, size_t n)
 {
@@ -190,7 +262,7 @@ static size_t keep_undescribed(const struct code_draft *d, uint64_t *places, siz
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t at = (places[i] & ~BARE_EXACT) - (places[i] & BARE_EXACT ? 0 : 1);
-		const uint32_t run = first_run(d, at);
+		const uint32_t run = first_run(d, d->nruns, at);
 
 		if (run == d->nruns || d->runs[run].start > at)
 			places[kept++] = places[i];
@@ -230,14 +302,18 @@ static int draw_up(struct pieces *p, struct code_draft *d)
 int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct code_draft *d)
 {
 	struct work work = {.limit = WORK_MAX};
-	uint8_t *bytes = ARCH_DERIVES ? malloc(WINDOW_MAX + BEFORE + BEHIND) : NULL;
+	uint8_t *bytes = ARCH_DERIVES ? malloc(WINDOW_BYTES) : NULL;
 	struct disasm *disasm = NULL;
-	struct pieces p = {0};
-	int err = -ENOTSUP;
+	struct pieces *p = calloc(1, sizeof(*p));
+	size_t wrong, all; /* places[wrong ... all - 1]: there rows were wrong */
+	int err = p ? -ENOTSUP : -ENOMEM;
 
-	if (ARCH_DERIVES)
+	if (p && ARCH_DERIVES)
 		err = bytes ? disasm_new(ARCH_MACHINE, &disasm) : -ENOMEM;
 	codedraft_sort(d);
+	all = n;
+	wrong = n = keep_right(places, n);
+	all = all - wrong < WRONG_MAX ? all : wrong + WRONG_MAX;
 	n = keep_undescribed(d, places, n);
 	if (!err && n)
 		qsort(places, n, sizeof(places[0]), compare_places);
@@ -249,14 +325,90 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 		for (count = 1; i + count < n; count++)
 			if ((places[i + count] & ~BARE_EXACT) - first >= WINDOW_MAX - PAGE)
 				break;
-		err = follow_window(m, &places[i], &count, bytes, &p, disasm, &work);
+		err = follow_window(m, &places[i], &count, bytes, p, disasm, &work);
 	}
 	if (!err || err == -E2BIG) {
-		drop_described(&p, d);
-		err = draw_up(&p, d);
+		drop_wrong(p, places + wrong, all - wrong);
+		drop_described(p, d);
+		err = draw_up(p, d);
 	}
+	codedraft_sort(d);
 	disasm_free(disasm);
-	free(p.all);
+	if (p)
+		free(p->all);
+	free(p);
 	free(bytes);
 	return err == -ENOTSUP ? 0 : err;
+}
+
+/*
+ * True if a return address may be that to the function which runs such code: its call is by an
+ * address in a register or in memory, or the function that it names comes to such a call or jump
+ * before any other. *depth: where that has pushed FP, below the CFA; 0: it has not, as far as
+ * known.
+ */
+static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra, uint32_t *depth)
+{
+	uint8_t code[ENTRY_BYTES];
+	uint32_t pushed = 8;
+	struct effect e;
+	uint64_t call, at;
+
+	*depth = 0;
+	if (codereader_memory(m, ra - sizeof(call), &call, sizeof(call)))
+		return false;
+	at = arch_call_target(call, ra);
+	for (unsigned int n = 0; at && n < ENTRY_INSNS; n++) {
+		if (codereader_memory(m, at, code, sizeof(code)))
+			return false;
+		arch_effect(disasm, code, sizeof(code), &e);
+		if (e.kind == EFFECT_JUMP_COMPUTED || e.kind == EFFECT_CALL_COMPUTED)
+			return true;
+		if (e.kind == EFFECT_CALL || e.kind == EFFECT_RETURN || e.kind == EFFECT_STOP ||
+		    e.kind == EFFECT_BAD)
+			return false;
+		pushed += e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP ? 8 : 0;
+		if (e.kind == EFFECT_PUSH_FP && !*depth)
+			*depth = pushed;
+		at += e.size + (e.kind == EFFECT_JUMP ? (uint64_t)(int64_t)e.value : 0);
+	}
+	return !at;
+}
+
+/* The rule of such code; 0: there is none. */
+static uint32_t constant_rule(struct code_memory *m, struct disasm *disasm,
+			      const struct code_constant *c)
+{
+	for (uint32_t i = 0; i < WALK_RETURNS && c->returns[i]; i++) {
+		const uint32_t cfa = 8 * RETURN_WORD(c->returns[i]) + 8;
+		uint32_t depth;
+
+		if (runs_code(m, disasm, RETURN_ADDR(c->returns[i]), &depth))
+			return RULE_FRAME(ROW_SP, cfa, depth <= cfa ? depth : 0) | RULE_DERIVED;
+	}
+	return 0;
+}
+
+int codeleave_constants(struct code_memory *m, const struct code_constant *constants, size_t n,
+			struct code_draft *d)
+{
+	const uint32_t nruns = d->nruns;
+	struct disasm *disasm = NULL;
+	int err = ARCH_DERIVES ? disasm_new(ARCH_MACHINE, &disasm) : -ENOTSUP;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct code_constant *c = &constants[i];
+		const uint32_t rule = constant_rule(m, disasm, c);
+		uint64_t from = rule ? c->start : c->end;
+
+		for (uint32_t run = first_run(d, nruns, from); from < c->end && !err; run++) {
+			const bool more = run < nruns && d->runs[run].start < c->end;
+
+			err = end_run(d, from, more ? d->runs[run].start : c->end, rule);
+			from = more ? d->runs[run].end : c->end;
+		}
+	}
+	codedraft_sort(d);
+	disasm_free(disasm);
+	return err == -E2BIG || err == -ENOTSUP ? 0 : err;
 }

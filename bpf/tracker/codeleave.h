@@ -10,14 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_constant;
 struct code_draft;
 struct code_memory;
 
 /*
- * Adds rows found from the places, as struct bare_place has them in pc; sorts them. What is not
- * mapped, or says nothing, adds none, nor does what the draft covers already, whose runs become
- * sorted. -ENOMEM.
+ * Adds rows found from the places, as struct bare_place has them in pc, but none for those with
+ * BARE_STALE; sorts them. What is not mapped, or says nothing, adds none, nor does what the draft
+ * covers already, whose runs become sorted. -ENOMEM.
  */
 int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct code_draft *d);
+
+/*
+ * Adds rows for code in one frame where the draft has none, whose runs are sorted, also afterwards.
+ * -ENOMEM.
+ */
+int codeleave_constants(struct code_memory *m, const struct code_constant *constants, size_t n,
+			struct code_draft *d);
 
 #endif

@@ -18,7 +18,7 @@
 #include "symbols/base/limits.h"
 #include "symbols/elf/elffile.h"
 
-#define READ_MAX LIMIT_MIB(64) /* bytes for one answer: the code of a large Java program */
+#define READ_MAX LIMIT_MIB(192) /* bytes for one answer: the code of a large Java program */
 #define PAGE	 4096u
 #define PAGES	 64u /* a quarter of a MiB */
 
@@ -136,7 +136,7 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-static int read_all(struct code_memory *m, const struct code_places *places, uint64_t *bare,
+static int read_all(struct code_memory *m, const struct code_places *places, struct code_bare *bare,
 		    struct code_draft *d, uint64_t *mark, const char **missing)
 {
 	struct hotspot vm;
@@ -161,12 +161,14 @@ static int read_all(struct code_memory *m, const struct code_places *places, uin
 	if (!err && places->vm_structs)
 		err = hotspot_read(m, &vm, d);
 	if (!err && places->nbare)
-		err = codeleave_read(m, bare, places->nbare, d);
+		err = codeleave_read(m, bare->places, places->nbare, d);
+	if (!err && places->nconstants)
+		err = codeleave_constants(m, bare->constants, places->nconstants, d);
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 
-int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark,
-		    const char **missing)
+int codereader_read(pid_t pid, const struct code_places *places, struct code_bare *bare,
+		    uint64_t *mark, const char **missing)
 {
 	struct code_memory m = {.pid = pid, .left = READ_MAX};
 	struct code_draft d;

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "unwind/walk.h"
+
 struct code_draft;
 struct elf_file;
 
@@ -25,16 +27,28 @@ struct code_symbols {
 	uint64_t vm_types;   /* gHotSpotVMTypes */
 };
 
-/* The same of all files of a process, at run time. */
+#define CODE_BARE_MAX	   8192u
+#define CODE_CONSTANTS_MAX 512u
+
+/* What walks have found out about code that nothing describes. */
+struct code_bare {
+	struct code_constant { /* code in one frame */
+		uint64_t start, end;
+		/* Which may lead to the function that runs it, the nearest first; RETURN_AT, 0. */
+		uint64_t returns[WALK_RETURNS];
+	} constants[CODE_CONSTANTS_MAX]; /* ascending */
+	/* Places from which no walk leads on, as struct bare_place has them in pc; any order. */
+	uint64_t places[CODE_BARE_MAX];
+};
+
+/* Where a process describes its code: the symbols of all its files, at run time. */
 struct code_places {
 	uint64_t descriptors[CODE_DESCRIPTORS_MAX]; /* 0: no more */
 	uint64_t vm_structs, vm_types;
-	uint64_t mark;	/* of what was read last; 0: nothing yet */
-	uint32_t nbare; /* places without a description, see below */
-	uint32_t again; /* read all, though the mark is the known one */
+	uint64_t mark;		    /* of what was read last; 0: nothing yet */
+	uint32_t nbare, nconstants; /* in struct code_bare */
+	uint32_t again;		    /* read all, though the mark is the known one */
 };
-
-#define CODE_BARE_MAX 480u
 
 /* The memory of a process. */
 struct code_memory {
@@ -53,12 +67,11 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 
 /*
  * Returns a file in memory (bpf/tracker/codefile.h), and *mark, which differs when the process has
- * changed its description. bare: places->nbare places from which no walk leads on, as struct
- * bare_place has them in pc; they are sorted. -EALREADY: the mark is the known one; -ENOENT:
- * nothing is known yet; or -errno. *missing: as hotspot_open.
+ * changed its description. The places of bare are sorted. -EALREADY: the mark is the known one;
+ * -ENOENT: nothing is known yet; or -errno. *missing: as hotspot_open.
  */
-int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark,
-		    const char **missing);
+int codereader_read(pid_t pid, const struct code_places *places, struct code_bare *bare,
+		    uint64_t *mark, const char **missing);
 
 /* One word of a mark. */
 static inline uint64_t code_mark(uint64_t mark, uint64_t word)

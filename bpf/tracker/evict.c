@@ -68,7 +68,10 @@ static void scan_list(const struct evictor *ev, struct process *p, uint64_t now)
 		touched[i] = 0;
 		p->list->sampled = now;
 		m = mapping_at(p, entries[i].start);
-		o = !m ? NULL : maplist_is_runcode(m) ? p->code.table : m->object;
+		o = i >= p->list->count - p->list->ncode || (m && maplist_is_runcode(m))
+			    ? p->code.table
+		    : m ? m->object
+			: NULL;
 		if (!o)
 			continue;
 		if (o->state != OBJECT_READY && o->missed_at + MISS_NS <= now) {

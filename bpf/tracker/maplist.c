@@ -70,31 +70,26 @@ static int add_entry(struct map_entries *e, const struct map_entry *entry, uint3
 }
 
 /* A mapping is cut into spans, which have rows, and the gaps between them, which have none. */
-int map_entries_add(struct map_entries *e, const struct mapping *m, const struct object *code)
+int map_entries_add(struct map_entries *e, const struct mapping *m)
 {
-	const struct object *o = maplist_is_runcode(m) ? code : m->object;
-	const uint64_t bias = o && o->code ? 0 : m->bias;
+	const struct object *o = maplist_is_runcode(m) ? NULL : m->object;
 	struct map_entry gap = {
 		.start = m->start, .frame = maplist_frame(m), .meta = MAP_META(MAP_NO_CFI, 0)};
 	const uint32_t tag = m->file.inode || m->file.dev
 				     ? vma_tag(maplist_file_tag(&m->file), m->start - m->offset)
 				     : VMA_ANONYMOUS;
 	struct map_entry span;
-	uint32_t i;
 	int err = 0;
 
 	/* Code without a table is walked by frame pointers. */
-	if (m->asked || (o && !o->code && o->state != OBJECT_READY))
+	if (m->asked || (o && o->state != OBJECT_READY))
 		gap.meta = MAP_META(MAP_PENDING, 0);
-	i = o && o->code ? (uint32_t)SEARCH(o->nspans, at, o->spans[at].end <= m->start) : 0;
-	for (; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
+	for (uint32_t i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
 		const struct placed_span *s = &o->spans[i];
 
-		uint64_t base = s->start + bias, end = s->end + bias;
+		uint64_t base = s->start + m->bias, end = s->end + m->bias;
 		uint64_t start = base > gap.start ? base : gap.start;
 
-		if (o->code && base >= m->end)
-			break;
 		if (end > m->end)
 			end = m->end;
 		if (start >= end)
@@ -108,6 +103,22 @@ int map_entries_add(struct map_entries *e, const struct mapping *m, const struct
 	}
 	gap.end = m->end;
 	return err ? err : add_entry(e, &gap, tag);
+}
+
+static int add_code(struct map_entries *e, const struct object *o)
+{
+	const uint32_t before = e->count;
+	int err = 0;
+
+	for (uint32_t i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
+		const struct placed_span *s = &o->spans[i];
+		const struct map_entry span =
+			map_entry_rows(s->start, s->end, s->start, 0, s->word, s->ngranules);
+
+		err = add_entry(e, &span, VMA_ANONYMOUS);
+	}
+	e->ncode = e->count - before;
+	return err == -E2BIG ? 0 : err;
 }
 
 /* Marks the mappings whose entries fit together, see crowd_order. */
@@ -124,7 +135,7 @@ static int choose_mappings(const struct process *p, bool *keep)
 	if (!err)
 		err = crowd_order(files, (uint32_t)p->nmappings, order);
 	for (i = 0; i < p->nmappings && !err; i++) {
-		err = map_entries_add(&e, &p->mappings[order[i]], p->code.table);
+		err = map_entries_add(&e, &p->mappings[order[i]]);
 		keep[order[i]] = !err;
 	}
 	map_entries_free(&e);
@@ -142,7 +153,7 @@ static int add_kept(struct map_entries *e, const struct process *p, const bool *
 	e->count = 0;
 	for (i = 0; i < p->nmappings && !err; i++)
 		if (!keep || keep[i])
-			err = map_entries_add(e, &p->mappings[i], p->code.table);
+			err = map_entries_add(e, &p->mappings[i]);
 	return err;
 }
 
@@ -152,14 +163,14 @@ int map_entries_of(struct map_entries *e, const struct process *p, bool *left_ou
 	bool *keep;
 
 	*left_out = err == -E2BIG;
-	if (err != -E2BIG)
-		return err;
-	keep = calloc(p->nmappings, sizeof(*keep));
-	err = keep ? choose_mappings(p, keep) : -ENOMEM;
-	if (!err)
-		err = add_kept(e, p, keep);
-	free(keep);
-	return err;
+	if (err == -E2BIG) {
+		keep = calloc(p->nmappings, sizeof(*keep));
+		err = keep ? choose_mappings(p, keep) : -ENOMEM;
+		if (!err)
+			err = add_kept(e, p, keep);
+		free(keep);
+	}
+	return err ? err : add_code(e, p->code.table);
 }
 
 /* The space may still have the marks of its last use. */

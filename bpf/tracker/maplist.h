@@ -21,6 +21,7 @@ struct maplist {
 	unsigned int refs;
 	uint32_t word; /* in the list allocator's space, MAPLIST_ENTRY_WORDS an entry */
 	uint32_t count;
+	uint32_t ncode;	  /* of these, the last ones: rows that were made for the process */
 	bool cold;	  /* stands for a longer one, see publish.c */
 	bool changed;	  /* entries of processes do not refer to it yet */
 	uint64_t scanned; /* evict.c: time of the last scan */
@@ -41,18 +42,17 @@ struct map_entries {
 	struct map_entry *at;
 	uint32_t *tags; /* of the entries' mappings, see struct entry_check */
 	uint32_t count, room;
+	uint32_t ncode; /* as in struct maplist */
 };
 
 #define MAPLIST_ENTRY_WORDS (sizeof(struct map_entry) / sizeof(uint32_t))
 
-/*
- * Adds the entries of a mapping. code: the process's, see runcode.h; NULL: none. -E2BIG: more than
- * the walk can search; -ENOMEM.
- */
-int map_entries_add(struct map_entries *e, const struct mapping *m, const struct object *code);
+/* Adds the entries of a mapping. -E2BIG: more than the walk can search; -ENOMEM. */
+int map_entries_add(struct map_entries *e, const struct mapping *m);
 /*
  * The entries of all mappings of a process, or, of more than the walk can search, of those that
- * matter most: then *left_out is true. -ENOMEM.
+ * matter most: then *left_out is true. Behind them those of its own rows (runcode.h), as far as
+ * there is room. -ENOMEM.
  */
 int map_entries_of(struct map_entries *e, const struct process *p, bool *left_out);
 void map_entries_free(struct map_entries *e);

@@ -191,7 +191,7 @@ static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 	const char *missing;
 	struct stat st;
 
-	*fd = codereader_read(r->pid, &r->code, r->bare, &a->mark, &missing);
+	*fd = codereader_read(r->pid, &r->code, &r->bare, &a->mark, &missing);
 	snprintf(a->why, sizeof(a->why), "%s", missing ? missing : "");
 	a->err = *fd < 0 ? *fd : 0;
 	if (*fd >= 0 && !fstat(*fd, &st))

@@ -43,7 +43,7 @@ struct open_request { /* sent only up to the end of the name */
 	struct file_facts known;     /* if copied and still the same: -EALREADY, no new copy */
 	union {
 		char name[PATH_MAX];
-		uint64_t bare[CODE_BARE_MAX];	 /* OPEN_CODE: code.nbare places */
+		struct code_bare bare;		 /* OPEN_CODE */
 		struct runtime_question runtime; /* OPEN_RUNTIME */
 	};
 };
@@ -55,7 +55,8 @@ static inline size_t open_request_bytes(const struct open_request *r)
 
 	switch ((enum open_kind)r->kind) {
 	case OPEN_CODE:
-		size = 1 + r->code.nbare * sizeof(r->bare[0]);
+		size = offsetof(struct code_bare, places) +
+		       r->code.nbare * sizeof(r->bare.places[0]);
 		break;
 	case OPEN_RUNTIME:
 		size = sizeof(r->runtime);

@@ -61,13 +61,11 @@ struct process_code {
 	uint64_t soon;	      /* nor before this, if bare_is_new */
 	uint64_t wait;	      /* between two questions */
 	uint64_t mark;	      /* of the description in the table; 0: none */
-	/* Places in code that nothing describes, as struct bare_place has them; the oldest go. */
-	uint64_t *bare;	    /* room for CODE_BARE_MAX; NULL: none */
-	uint32_t nbare;	    /* of all so far */
-	bool bare_is_new;   /* some came since the last question, or are to be read again */
-	uint64_t asked;	    /* time of the last question */
-	uint32_t refusals;  /* answers that the description is not understood */
-	uint32_t nreadings; /* of that code, the first few of them */
+	struct bareset *bare; /* places in code that nothing describes; NULL: none */
+	bool bare_is_new;     /* some came since the last question, or are to be read again */
+	uint64_t asked;	      /* time of the last question */
+	uint32_t refusals;    /* answers that the description is not understood */
+	uint32_t nreadings;   /* of that code, the first few of them */
 };
 
 struct process_runtime {   /* of an interpreted language, see runtimes.h */

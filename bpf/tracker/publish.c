@@ -82,7 +82,8 @@ int publish_entry(struct publisher *pub, struct process *p)
 	entry.exec_at = p->exec_at;
 	if (p->list) {
 		entry.list_at = p->list->word / MAPLIST_ENTRY_WORDS;
-		entry.list_count = p->list->count;
+		entry.list_count = p->list->count - p->list->ncode;
+		entry.code_count = p->list->ncode;
 	}
 	if (!++pub->version)
 		pub->version = 1;
@@ -152,7 +153,7 @@ static int add_segments(struct map_entries *e, struct object *o)
 		m.start = FILE_SPACE + m.offset;
 		m.end = FILE_SPACE + end;
 		m.bias = FILE_SPACE + l->offset - l->vaddr;
-		err = map_entries_add(e, &m, NULL);
+		err = map_entries_add(e, &m);
 	}
 	return err;
 }
@@ -213,7 +214,7 @@ static const struct map_entry everything = {
 	.meta = MAP_META(MAP_PENDING, 0),
 };
 static const uint32_t any = VMA_ANY;
-static const struct map_entries cold = {(struct map_entry *)&everything, (uint32_t *)&any, 1, 1};
+static const struct map_entries cold = {(struct map_entry *)&everything, (uint32_t *)&any, 1, 1, 0};
 
 enum urgency {
 	PATIENT, /* lists that have been in use for a short time stay */
@@ -298,7 +299,7 @@ static int cool_lists(struct publisher *pub, uint32_t nentries, enum urgency urg
 		gained += list[i]->count - 1;
 		garbage_add(pub->garbage, pub->maps->shards, list[i]->word);
 		list[i]->refs++;
-		list[i]->count = 0;
+		list[i]->count = list[i]->ncode = 0;
 		list[i]->cold = list[i]->changed = true;
 	}
 	cooled = i;
@@ -349,6 +350,7 @@ static void warm_list(struct publisher *pub, struct maplist *list, const struct 
 		garbage_add(pub->garbage, pub->maps->shards, list->word);
 	list->word = word;
 	list->count = e.count;
+	list->ncode = e.ncode;
 	list->cold = false;
 	list->since = clock_now();
 	list->changed = true;
@@ -411,6 +413,7 @@ static int make_list(struct publisher *pub, struct process *p)
 		list->cold = true;
 		err = place_list(pub, &cold, URGENT, &list->word);
 		e.count = 1;
+		e.ncode = 0;
 	} else if (!err && e.count) {
 		err = place_list(pub, &e, URGENT, &list->word);
 	}
@@ -421,6 +424,7 @@ static int make_list(struct publisher *pub, struct process *p)
 	}
 	list->refs = 1;
 	list->count = e.count;
+	list->ncode = e.ncode;
 	list->since = clock_now();
 	drop_list(pub, p);
 	p->list = list;

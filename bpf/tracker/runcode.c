@@ -16,6 +16,7 @@
 #include "bpf/prog/layout.h"
 #include "bpf/sampler/clock.h"
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/bareset.h"
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
@@ -29,6 +30,8 @@
 #define CALM_NS	      (500ull * 1000000)  /* likewise, if it does not */
 #define BARE_LAST_NS  (1000ull * 1000000) /* as long as that was at most so long ago */
 #define BARE_WAIT_NS  (20ull * 1000000)	  /* the pause between the first readings of such code */
+#define BARE_LATER_NS (100ull * 1000000)  /* and between later ones, if new places came */
+#define LATER_SHARE   16u		  /* as SHARE, for these */
 #define BARE_SHARE    8u		  /* as SHARE, for these and while a description grows */
 #define BARE_FIRST    12u /* as many of them: each shows one more frame of a stack */
 #define WAIT_MIN_NS   (1000ull * 1000000)
@@ -53,7 +56,7 @@ static bool was_sampled(const struct runcode *rc, const struct process *p)
 	const struct map_entry *entries = sampler_memory(rc->sampler)->map_entries + first;
 	const uint8_t *touched = sampler_memory(rc->sampler)->touched + first;
 
-	for (uint32_t i = 0; p->list && !p->list->cold && i < p->list->count; i++)
+	for (uint32_t i = 0; p->list && !p->list->cold && i < p->list->count - p->list->ncode; i++)
 		if (touched[i] && !entries[i].frame && MAP_KIND(entries[i].meta) != MAP_PENDING)
 			return true;
 	return false;
@@ -61,24 +64,12 @@ static bool was_sampled(const struct runcode *rc, const struct process *p)
 
 /* --- bare code ------------------------------------------------------------------------------- */
 
-/* stale: its row is wrong, so the code is to be read again though the place is known. */
-static void keep_place(struct process *p, uint64_t place, bool stale)
+static void keep_place(struct process *p, const struct bare_place *place)
 {
-	const uint32_t n = p->code.nbare < CODE_BARE_MAX ? p->code.nbare : CODE_BARE_MAX;
-
 	if (!p->code.bare)
-		p->code.bare = calloc(CODE_BARE_MAX, sizeof(p->code.bare[0]));
-	if (!p->code.bare)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		if (p->code.bare[i] == place) { /* its code says nothing, or is about to be read */
-			p->code.bare_is_new |= stale;
-			return;
-		}
-	p->code.bare[p->code.nbare++ % CODE_BARE_MAX] = place;
-	if (p->code.nbare == 2 * CODE_BARE_MAX)
-		p->code.nbare = CODE_BARE_MAX;
-	p->code.bare_is_new = true;
+		p->code.bare = calloc(1, sizeof(*p->code.bare));
+	if (p->code.bare)
+		p->code.bare_is_new |= bareset_add(p->code.bare, place);
 }
 
 /* Takes the places out of the list of the BPF program. */
@@ -96,7 +87,7 @@ static void take_places(struct runcode *rc, uint64_t now)
 		p = proctable_live(rc->procs, (pid_t)place.tgid);
 		if (!p)
 			continue;
-		keep_place(p, place.pc & ~BARE_STALE, place.pc & BARE_STALE);
+		keep_place(p, &place);
 		if (p->code.bare_is_new && (p->code.described || p->code.nreadings < BARE_FIRST))
 			rc->bare = now;
 	}
@@ -157,8 +148,8 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 	request.pid = process_thread(p);
 	add_places(p, &request.code);
 	if (p->code.bare) {
-		request.code.nbare = p->code.nbare < CODE_BARE_MAX ? p->code.nbare : CODE_BARE_MAX;
-		memcpy(request.bare, p->code.bare, request.code.nbare * sizeof(request.bare[0]));
+		request.code.nbare = bareset_places(p->code.bare, request.bare.places);
+		request.code.nconstants = bareset_constants(p->code.bare, request.bare.constants);
 		request.code.again = p->code.bare_is_new || now - p->code.asked >= WAIT_MAX_NS;
 	}
 	p->code.bare_is_new = false;
@@ -301,7 +292,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	if (p->code.wait < WAIT_MIN_NS)
 		p->code.wait = WAIT_MIN_NS;
 	p->code.next = now + longer(a->spent * SHARE, p->code.wait);
-	p->code.soon = p->code.next;
+	p->code.soon = now + longer(a->spent * LATER_SHARE, BARE_LATER_NS);
 	if (p->code.nreadings < BARE_FIRST || changed)
 		p->code.soon = now + longer(a->spent * BARE_SHARE, BARE_WAIT_NS);
 	p->code.nreadings += p->code.bare && p->code.nreadings < BARE_FIRST;
@@ -314,7 +305,6 @@ void runcode_fork(struct runcode *rc, struct process *child, const struct proces
 	child->code = parent->code;
 	child->code.question = child->code.next = 0;
 	child->code.bare = NULL;
-	child->code.nbare = 0;
 	child->code.bare_is_new = false;
 	if (child->code.table)
 		object_get(rc->objects, child->code.table);

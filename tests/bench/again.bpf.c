@@ -23,6 +23,7 @@ int again(struct again *a)
 		w->regs[i] = a->regs[i];
 	w->list_at = 0;
 	w->list_count = a->list_count;
+	w->code_count = 0;
 	w->window_top = 0;
 	w->start_stack = 0;
 	began = bpf_ktime_get_ns();

@@ -168,6 +168,7 @@ static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exac
 	w->regs[ARCH_FP] = fp;
 	w->list_at = 0;
 	w->list_count = fake.nentries;
+	w->code_count = 0;
 	w->window_top = w->start_stack = 0;
 	walk_begin(w, exact);
 	fake.nlog = 0;

@@ -90,6 +90,7 @@ static int host_scan(struct walk *w);
 #define WALK_TRY_CALL	       walk_try_call
 #define WALK_AT_ZERO	       walk_at_zero
 #define WALK_NULL_CALL	       walk_null_call
+#define WALK_CODE_RULE	       walk_code_rule
 
 #include "unwind/step.h"
 

@@ -181,6 +181,7 @@ static inline void begin(struct walk *w, const uint64_t regs[DWARF_COUNT], int e
 	memcpy(w->regs, regs, sizeof(w->regs));
 	w->list_at = 0;
 	w->list_count = list_count;
+	w->code_count = 0;
 	w->window_top = w->start_stack = 0;
 	walk_begin(w, exact);
 }

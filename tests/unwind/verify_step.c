@@ -276,6 +276,7 @@ static void frames_begin(struct tracer *t, struct frame *f)
 	memcpy(t->walk.regs, regs, sizeof(regs));
 	t->walk.list_at = 0;
 	t->walk.list_count = t->space.nentries;
+	t->walk.code_count = 0;
 	t->walk.window_top = t->walk.start_stack = 0;
 	walk_begin(&t->walk, 1);
 }

@@ -53,7 +53,7 @@ static void read_places(uint64_t *places, size_t n)
 	assert_int_equal(codedraft_init(&draft), 0);
 	assert_int_equal(codeleave_read(&m, places, n, &draft), 0);
 	codedraft_sort(&draft);
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = 1; i < n && !(places[i] & BARE_STALE); i++)
 		assert_true((places[i - 1] & ~EXACT) <= (places[i] & ~EXACT));
 	for (uint32_t i = 0; i < draft.nruns; i++)
 		assert_true(draft.runs[i].start < draft.runs[i].end && draft.runs[i].nrows);
@@ -220,28 +220,134 @@ static void test_conflict(void **state)
 	assert_int_equal(rule_at(at + 12), 0);
 }
 
-/* As many places as there may be, in code that is explored from each to its end. */
+#define MANY 480
+
+/* Many places in code that is explored from each to its end. */
 static void test_many(void **state)
 {
-	uint64_t places[CODE_BARE_MAX], at;
+	uint64_t places[MANY], at;
 	struct code_memory nothing = {.pid = getpid()};
 
 	(void)state;
 	memset(memory + 8 * PAGE, 0x90, 2 * PAGE);
 	memory[9 * PAGE] = 0xc3;
 	at = put(8 * PAGE, "\x90", 1);
-	for (size_t i = 0; i < CODE_BARE_MAX; i++)
+	for (size_t i = 0; i < MANY; i++)
 		places[i] = (at + PAGE - 8 * i) | EXACT;
-	read_places(places, CODE_BARE_MAX);
+	read_places(places, MANY);
 	assert_int_equal(draft.nruns, 1);
 	assert_int_equal(rule_at(at + PAGE), SP_RULE(8, 0));
-	assert_int_equal(rule_at(at + PAGE - 8 * (CODE_BARE_MAX - 1)), SP_RULE(8, 0));
-	assert_int_equal(rule_at(at + PAGE - 8 * (CODE_BARE_MAX - 1) - 1), 0);
+	assert_int_equal(rule_at(at + PAGE - 8 * (MANY - 1)), SP_RULE(8, 0));
+	assert_int_equal(rule_at(at + PAGE - 8 * (MANY - 1) - 1), 0);
 	/* no more may be read */
 	codedraft_free(&draft);
 	assert_int_equal(codedraft_init(&draft), 0);
-	assert_int_equal(codeleave_read(&nothing, places, CODE_BARE_MAX, &draft), 0);
+	assert_int_equal(codeleave_read(&nothing, places, MANY, &draft), 0);
 	assert_int_equal(draft.nruns, 0);
+}
+
+/* Rows that were wrong again and again are not made any more, nor those of the same piece. */
+static void test_wrong(void **state)
+{
+	const uint64_t at = put(4 * PAGE, "\x48\x83\xec\x08\x90\x48\x83\xc4\x08\xc3", 10);
+
+	(void)state;
+	READ(at | EXACT);
+	assert_int_equal(rule_at(at), SP_RULE(8, 0));
+	assert_int_equal(rule_at(at + 4), SP_RULE(16, 0));
+	READ(at | EXACT, (at + 5) | EXACT | BARE_STALE);
+	assert_int_equal(rule_at(at), SP_RULE(8, 0));
+	assert_int_equal(rule_at(at + 4), 0);
+	assert_int_equal(rule_at(at + 5), 0);
+	assert_int_equal(rule_at(at + 9), SP_RULE(8, 0));
+}
+
+#define FP_ROW (RULE_FRAME(ROW_FP, 16, 16) | RULE_DERIVED)
+
+/* Where the code does not say how the frame ends, a local variable says whose FP is. */
+static void test_use(void **state)
+{
+	/* mov %rbx,%rsp; call; mov -8(%rbp),%rax; je over; jmp *%rax; over: mov %rsp,%rbp; jmp
+	 * *%rax */
+	const char code[] = "\x48\x89\xdc\xe8\0\0\0\0\x48\x8b\x45\xf8\x74\x02\xff\xe0"
+			    "\x48\x89\xe5\xff\xe0";
+	const uint64_t at = put(4 * PAGE + 3, code, sizeof(code) - 1);
+
+	(void)state;
+	READ(at | EXACT);
+	assert_int_equal(rule_at(at), FP_ROW);
+	assert_int_equal(rule_at(at + 12), FP_ROW);
+	assert_int_equal(rule_at(at + 14), FP_ROW);
+	assert_int_equal(rule_at(at + 16), FP_ROW);
+	assert_int_equal(rule_at(at + 19), 0); /* it has another FP */
+	/* a function that returns with the same FP has none of its own */
+	put(4 * PAGE + 3 + 14, "\xc3\x90", 2);
+	READ(at | EXACT);
+	assert_int_equal(rule_at(at), 0);
+	/* nor does a positive offset say anything, or an odd one */
+	put(4 * PAGE + 3, code, sizeof(code) - 1);
+	memory[4 * PAGE + 3 + 11] = 8;
+	READ(at | EXACT);
+	assert_int_equal(rule_at(at), 0);
+	memory[4 * PAGE + 3 + 11] = 0xfd;
+	READ(at | EXACT);
+	assert_int_equal(rule_at(at), 0);
+	/* what is behind a call may be another function */
+	put(4 * PAGE + 8, code, sizeof(code) - 1);
+	READ((at + 5) | EXACT);
+	assert_int_equal(rule_at(at + 5), 0);
+}
+
+/* From the prologue on the whole function is known when one place of it is. */
+static void test_whole(void **state)
+{
+	/* push %rbp; mov %rsp,%rbp; nop * 3; mov %rbx,%rsp; mov -8(%rbp),%rax; jmp *%rax */
+	const char code[] = "\x55\x48\x89\xe5\x90\x90\x90\x48\x89\xdc\x48\x8b\x45\xf8\xff\xe0";
+	const uint64_t at = put(4 * PAGE, code, sizeof(code) - 1);
+
+	(void)state;
+	READ((at + 10) | EXACT);
+	assert_int_equal(rule_at(at), 0);
+	assert_int_equal(rule_at(at + 3), 0);
+	assert_int_equal(rule_at(at + 4), FP_ROW);
+	assert_int_equal(rule_at(at + 14), FP_ROW);
+}
+
+/* Code in one frame: rows where there are none, with FP where the function that runs it pushed it.
+ */
+static void test_constants(void **state)
+{
+	/* call 2f; 2: push %rbx; push %rbp; jmp *%rax */
+	const uint64_t run = put(8 * PAGE + 16, "\xe8\x00\x00\x00\x00\x53\x55\xff\xe0", 9);
+	const uint64_t at = put(4 * PAGE, "\x48\x83\xec\x08\x90\x48\x83\xc4\x08\xc3", 10);
+	/* call *%rax; and a call of a function that returns */
+	const uint64_t by_register = put(9 * PAGE, "\x90\x90\x90\x90\x90\x90\xff\xd0", 8) + 8;
+	const uint64_t other = put(10 * PAGE, "\xe8\x00\x00\x00\x00\x53\x5b\xc3", 8) + 5;
+	struct code_constant c[] = {
+		{at - 16, at + 32, {RETURN_AT(other, 1), RETURN_AT(run + 5, 2)}},
+		{at + 64, at + 65, {RETURN_AT(by_register, 3)}},
+		{at + 80, at + 81, {RETURN_AT(other, 4)}},
+	};
+	struct code_memory m = {.pid = getpid(), .left = 16u << 20};
+
+	(void)state;
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 3, &draft), 0);
+	assert_int_equal(rule_at(at - 17), 0);
+	assert_int_equal(rule_at(at - 16), RULE_FRAME(ROW_SP, 24, 24) | RULE_DERIVED);
+	assert_int_equal(rule_at(at), SP_RULE(8, 0));
+	assert_int_equal(rule_at(at + 9), SP_RULE(8, 0));
+	assert_int_equal(rule_at(at + 10), RULE_FRAME(ROW_SP, 24, 24) | RULE_DERIVED);
+	assert_int_equal(rule_at(at + 31), RULE_FRAME(ROW_SP, 24, 24) | RULE_DERIVED);
+	assert_int_equal(rule_at(at + 32), 0);
+	assert_int_equal(rule_at(at + 64), SP_RULE(32, 0));
+	assert_int_equal(rule_at(at + 65), 0);
+	assert_int_equal(rule_at(at + 80), 0);
+	/* a return address to nothing that can be read */
+	c[0].returns[1] = RETURN_AT(8, 2);
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
+	assert_int_equal(rule_at(at - 16), 0);
 }
 
 static int setup(void **state)
@@ -267,7 +373,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(places), TEST(garbage), TEST(holes), TEST(windows), TEST(conflict), TEST(many),
+		TEST(places), TEST(garbage), TEST(holes), TEST(windows), TEST(conflict),
+		TEST(many),   TEST(wrong),   TEST(use),	  TEST(whole),	 TEST(constants),
 	};
 
 	if (disasm_missing())

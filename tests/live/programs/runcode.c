@@ -103,6 +103,15 @@ static const unsigned char constant_inner[] = {
 	0xe9, 0xf8, 0xfe, 0xff, 0xff, /* jmp to OUTER + 10 */
 };
 
+/* In OUTER's frame, which it leaves by a computed jump. */
+static const unsigned char shared_inner[] = {
+	SPIN, SPIN, SPIN, SPIN, SPIN, SPIN, SPIN, SPIN, /* 0 */
+	0xff, 0xcd,					/* 72: dec %ebp */
+	0x75, 0xb4,					/* jne 0 */
+	0x48, 0x8d, 0x05, 0xb7, 0xfe, 0xff, 0xff,	/* lea OUTER + 10(%rip), %rax */
+	0xff, 0xe0,					/* jmp *%rax */
+};
+
 static const struct {
 	const char *name;
 	struct code code;
@@ -111,6 +120,7 @@ static const struct {
 	{"numbers", CODE(numbers)},
 	{"loop", {numbers_outer, loop_inner, sizeof(numbers_outer), sizeof(loop_inner)}},
 	{"constant", CODE(constant)},
+	{"shared", {constant_outer, shared_inner, sizeof(constant_outer), sizeof(shared_inner)}},
 	{"changed", CODE(numbers)},
 };
 

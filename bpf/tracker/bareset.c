@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See bareset.h. */
+#include "bpf/tracker/bareset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/prog/layout.h"
+
+#define WAYS	   16u /* places of one hash */
+#define SURE	   4u  /* times, after which there may be more to say */
+#define WRONG	   3u
+#define GAP_MAX	   (4u << 20)
+#define PLACES_MIN 6u
+#define TIMES_MIN  24u
+
+bool bareset_add(struct bareset *set, const struct bare_place *place)
+{
+	const uint64_t key = place->pc & ~BARE_STALE;
+	struct bare_seen *ways =
+		set->seen + (key * 0x9e3779b97f4a7c15ull >> 32) % (CODE_BARE_MAX / WAYS) * WAYS;
+
+	for (uint32_t i = 0; i < WAYS; i++)
+		if (ways[i].place == key) {
+			ways[i].words &= place->words;
+			memcpy(ways[i].returns, place->returns, sizeof(place->returns));
+			ways[i].times += ways[i].times < UINT32_MAX;
+			ways[i].stale += place->pc & BARE_STALE && ways[i].stale < WRONG;
+			return place->pc & BARE_STALE || (ways[i].words && !(ways[i].times % SURE));
+		}
+	memmove(ways + 1, ways, (WAYS - 1) * sizeof(*ways));
+	ways[0] = (struct bare_seen){.place = key, .words = place->words, .times = 1};
+	memcpy(ways[0].returns, place->returns, sizeof(place->returns));
+	return true;
+}
+
+uint32_t bareset_places(const struct bareset *set, uint64_t *to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < CODE_BARE_MAX; i++)
+		if (set->seen[i].place)
+			to[n++] =
+				set->seen[i].place | (set->seen[i].stale == WRONG ? BARE_STALE : 0);
+	return n;
+}
+
+/* --- code in one frame ----------------------------------------------------------------------- */
+
+static uint64_t addr_of(const struct bare_seen *s)
+{
+	return (s->place & ~BARE_EXACT) - (s->place & BARE_EXACT ? 0 : 1);
+}
+
+static int compare_seen(const void *left, const void *right)
+{
+	struct bare_seen *const *a = left, *const *b = right;
+	const uint64_t x = addr_of(*a), y = addr_of(*b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Places near each other, by their nearest word. */
+struct frames {
+	uint32_t places[64], times[64];
+};
+
+static uint32_t nearest(const struct bare_seen *s)
+{
+	return (uint32_t)__builtin_ctzll(s->words);
+}
+
+/* The end of the places from `from` on that have no large gap between them. */
+static uint32_t count_frames(struct bare_seen *const *all, uint32_t n, uint32_t from,
+			     struct frames *f)
+{
+	uint32_t i = from;
+
+	*f = (struct frames){0};
+	do {
+		if (all[i]->words) {
+			f->places[nearest(all[i])]++;
+			f->times[nearest(all[i])] += all[i]->times;
+		}
+		i++;
+	} while (i < n && addr_of(all[i]) - addr_of(all[i - 1]) <= GAP_MAX);
+	return i;
+}
+
+/* One constant of places that have the nearest word in common. */
+static void describe(struct bare_seen *const *all, uint32_t n, struct code_constant *to)
+{
+	const struct bare_seen *first = all[0];
+	uint64_t words = first->words;
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		words &= all[i]->words;
+	*to = (struct code_constant){addr_of(first), addr_of(all[n - 1]) + 1, {0}};
+	for (uint32_t i = 0; i < WALK_RETURNS; i++)
+		if (first->returns[i] && words >> RETURN_WORD(first->returns[i]) & 1)
+			to->returns[count++] = first->returns[i];
+}
+
+/* Where many places agree, the code between those that do is in that frame, too. */
+static uint32_t add_constants(struct bare_seen *const *all, uint32_t n, struct code_constant *to,
+			      uint32_t count, uint32_t room)
+{
+	struct frames f;
+	uint32_t end, next;
+
+	for (uint32_t i = 0; i < n && count < room; i = end) {
+		end = count_frames(all, n, i, &f);
+		for (uint32_t k = i; k < end && count < room; k = next) {
+			const uint64_t words = all[k]->words;
+			const uint32_t word = words ? nearest(all[k]) : 0;
+
+			for (next = k + 1;
+			     next < end && all[next]->words && nearest(all[next]) == word;)
+				next++;
+			if (words && f.places[word] >= PLACES_MIN && f.times[word] >= TIMES_MIN)
+				describe(all + k, next - k, &to[count++]);
+		}
+	}
+	return count;
+}
+
+uint32_t bareset_constants(struct bareset *set, struct code_constant *to)
+{
+	struct bare_seen **all = calloc(CODE_BARE_MAX, sizeof(struct bare_seen *));
+	uint32_t n = 0, count;
+
+	for (uint32_t i = 0; all && i < CODE_BARE_MAX; i++)
+		if (set->seen[i].place)
+			all[n++] = &set->seen[i];
+	if (n)
+		qsort(all, n, sizeof(*all), compare_seen);
+	count = add_constants(all, n, to, 0, CODE_CONSTANTS_MAX);
+	free(all);
+	return count;
+}

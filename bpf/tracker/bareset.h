@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_BARESET_H
+#define STACKTOP_BPF_TRACKER_BARESET_H
+
+/*
+ * The places of one process at which walks met code without CFI (struct bare_place), and what they
+ * have in common: many compilers at run time run all of their code in one frame, which a function
+ * in C has made. Then the return address to that is at the same distance from SP everywhere.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/tracker/codereader.h"
+#include "unwind/walk.h"
+
+struct bare_place;
+
+struct bareset {
+	struct bare_seen {
+		uint64_t place;			/* as bare_place.pc, without BARE_STALE; 0: free */
+		uint64_t words;			/* what bare_place.words had each time */
+		uint64_t returns[WALK_RETURNS]; /* as bare_place has them */
+		uint32_t times;
+		uint32_t stale; /* times that a row from the code was wrong */
+	} seen[CODE_BARE_MAX];	/* by a hash; of one hash the oldest goes */
+};
+
+/* True: the place is new, or surely has what it had before, so that the code is to be read. */
+bool bareset_add(struct bareset *set, const struct bare_place *place);
+/*
+ * Writes all places, at most CODE_BARE_MAX, with BARE_STALE where rows have been wrong again and
+ * again, though the code was read anew; their number.
+ */
+uint32_t bareset_places(const struct bareset *set, uint64_t *to);
+/* Finds code in one frame; at most CODE_CONSTANTS_MAX pieces, ascending. Their number. */
+uint32_t bareset_constants(struct bareset *set, struct code_constant *to);
+
+#endif
