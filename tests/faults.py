@@ -54,6 +54,12 @@ SYMBOLS = [
     Fault("symlist-unsized", "symbols/names/symlist.c",
           "if (next < list->count && list->items[next].start < end)\n\t\tend",
           "if (next + 1 < list->count && list->items[next].start < end)\n\t\tend"),
+    # A function inside of another takes the rest of that with it, or all code behind it.
+    Fault("symtab-extent-outer", "symbols/names/symtab.c",
+          "entry_end(&entries[i]) + !entries[i].guessed;", "entry_end(&entries[i]) + 1;"),
+    Fault("symtab-extent", "symbols/names/symtab.c",
+          "return !e->guessed || !extents || at == e->start ||",
+          "return !e->guessed || extents || at == e->start ||"),
     Fault("symlist-label", "symbols/names/symlist.c",
           "if (item->label && item->start < covered)", "if (item->label && item->start > covered)"),
     Fault("cgroup-parent", "symbols/files/cgroup.c",
@@ -209,6 +215,9 @@ UNWIND = [
           "if (e.kind == EFFECT_JUMP)"),
     Fault("hotspot-pushed", "bpf/tracker/hotspot.c", "if (!pushed[at] || pushed[at] == last)", "if (1)"),
     Fault("derive-taken", "unwind/flowcut.c", "		note_taken(f);", "		f->ntaken = 0, note_taken(f);"),
+    Fault("funcs-next", "unwind/funcs.c", "return begun(f, start) == begun(f, vaddr) &&", "return"),
+    Fault("funcs-end", "unwind/funcs.c",
+          "(!funcs_find(f, start, &own) || funcs_find(f, vaddr, &own));", "(own = 1);"),
     Fault("leave-doubtful", "unwind/leave.c", "return l->weak && ", "return 0 && "),
     Fault("leave-outlying", "unwind/leave.c", "next_call(l, at, false)", "next_call(l, at, true)"),
     Fault("leave-straight", "unwind/leave.c", "call == l->last && call != l->straight &&", "call == l->last &&"),
@@ -699,6 +708,9 @@ TUI = [
           "h->kernel_samples = h->samples - h->user_samples;\n}",
           "h->kernel_samples = h->taken - h->user_samples;\n}"),
     Fault("books-late", "tui/collect/accounting.c", "missed * 100 / busy);", "missed / busy);"),
+    # The trampoline of signals gets the name of what precedes it.
+    Fault("resolver-trampoline", "tui/symbolize/resolver.c",
+          "if (!(frame & caller & FRAME_EXACT))", "if (!(frame & caller & 1))"),
     # Names and processes.
     Fault("stacks-lost", "tui/collect/stackcache.c",
           "if (!raw) {\n\t\tsampler_forget(c->sampler, hash);\n\t\treturn NULL;",

@@ -75,18 +75,28 @@ size_t funcs_bytes(const struct funcs *f)
 	return f ? sizeof(*f) + f->n * sizeof(f->func[0]) : 0;
 }
 
+/* How many functions begin at or before the address. */
+static size_t begun(const struct funcs *f, uint64_t vaddr)
+{
+	return vaddr < f->base ? 0 : SEARCH(f->n, i, f->func[i].start <= vaddr - f->base);
+}
+
 bool funcs_find(const struct funcs *f, uint64_t vaddr, uint64_t *start)
 {
-	uint64_t at = vaddr - f->base;
-	size_t low;
+	size_t low = begun(f, vaddr);
 
-	if (vaddr < f->base)
-		return false;
-	low = SEARCH(f->n, i, f->func[i].start <= at);
-	if (!low || at - f->func[low - 1].start >= f->func[low - 1].size)
+	if (!low || vaddr - f->base - f->func[low - 1].start >= f->func[low - 1].size)
 		return false;
 	*start = f->base + f->func[low - 1].start;
 	return true;
+}
+
+bool funcs_reaches(const struct funcs *f, uint64_t start, uint64_t vaddr)
+{
+	uint64_t own;
+
+	return begun(f, start) == begun(f, vaddr) &&
+	       (!funcs_find(f, start, &own) || funcs_find(f, vaddr, &own));
 }
 
 void funcs_gap(const struct funcs *f, uint64_t gap[2])

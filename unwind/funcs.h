@@ -19,6 +19,11 @@ void funcs_free(struct funcs *f);
 size_t funcs_bytes(const struct funcs *f); /* of memory */
 /* Start of the function around an ELF virtual address; false: no function is known there. */
 bool funcs_find(const struct funcs *f, uint64_t vaddr, uint64_t *start);
+/*
+ * False if the function at start cannot reach to vaddr, which is behind it: another one begins
+ * between them, or its own ends.
+ */
+bool funcs_reaches(const struct funcs *f, uint64_t start, uint64_t vaddr);
 /* Finds the largest range between functions, [gap[0], gap[1]). Both are 0 if there is none. */
 void funcs_gap(const struct funcs *f, uint64_t gap[2]);
 

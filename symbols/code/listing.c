@@ -96,6 +96,13 @@ static int read_code(struct listing_maker *m)
 	return -ENOENT;
 }
 
+static int find_symbol(struct listing_maker *m, uint64_t vaddr, struct symbol *out)
+{
+	const struct symtab_extents extents = {m->request->reaches, m->request->arg};
+
+	return symtab_find_within(m->symtab, vaddr, extents.reaches ? &extents : NULL, out);
+}
+
 /* Names the target of a call, or of a jump out of the function. */
 static uint32_t name_target(struct listing_maker *m, uint64_t target)
 {
@@ -108,7 +115,7 @@ static uint32_t name_target(struct listing_maker *m, uint64_t target)
 		text_clean(clean, sizeof(clean), text, strlen(text));
 		return string_add(m, clean, strlen(clean));
 	}
-	if (symtab_find(m->symtab, target, &symbol))
+	if (find_symbol(m, target, &symbol))
 		return LISTING_NONE;
 	plain = symtab_demangle(m->symtab, symbol.name);
 	if (!plain)
@@ -312,6 +319,17 @@ static int add_lines(struct listing_maker *m)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* Where a symbol without a size ends. */
+static uint64_t guessed_end(const struct listing_request *by, const struct symbol *symbol)
+{
+	uint64_t size = 1;
+
+	while (size < symbol->size && size <= LISTING_BYTES_MAX &&
+	       by->reaches(by->arg, symbol->start, symbol->start + size))
+		size++;
+	return symbol->start + size;
+}
+
 static int find_end(struct listing_maker *m)
 {
 	struct symbol symbol;
@@ -320,9 +338,11 @@ static int find_end(struct listing_maker *m)
 		m->l->end = m->request->end;
 		return 0;
 	}
-	if (symtab_find(m->symtab, m->l->start, &symbol))
+	if (find_symbol(m, m->l->start, &symbol))
 		return -ENODATA;
 	m->l->end = symbol.start + symbol.size;
+	if (symbol.guessed && m->request->reaches)
+		m->l->end = guessed_end(m->request, &symbol);
 	return m->l->end > m->l->start ? 0 : -ENODATA;
 }
 

@@ -55,6 +55,9 @@ struct listing { /* never changes once made: a reader needs a reference, but no 
 struct listing_request {
 	uint64_t start, end;		 /* end 0: use the symbol's end */
 	const struct debug_place *place; /* for debug files; its root also for sources */
+	/* As in struct symtab_extents (symbols/names/symtab.h); NULL: nothing more is known. */
+	bool (*reaches)(void *arg, uint64_t start, uint64_t vaddr);
+	void *arg;
 	bool sources;
 	size_t limit;		   /* bytes of debug information; 0: none is wanted */
 	uid_t user;		   /* see debuginfo.h */

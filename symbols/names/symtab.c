@@ -243,19 +243,20 @@ static uint64_t entry_end(const struct symtab_entry *entry)
 }
 
 /*
- * Links entry i to the nearest one before that reaches beyond its end. Entries in between end no
- * later, so every search can skip them. False: nested too deep to be real.
+ * Links entry i to the nearest one before that reaches beyond its end, or to the end that was
+ * guessed. Entries in between end no later, so every search can skip them. False: nested too deep
+ * to be real.
  */
 static bool entry_link(struct symtab_entry *entries, size_t i)
 {
-	uint64_t end = entry_end(&entries[i]);
+	uint64_t end = entry_end(&entries[i]) + !entries[i].guessed;
 	unsigned int depth = 0;
 	size_t outer, at;
 
 	entries[i].outer = 0;
 	if (!i)
 		return true;
-	for (outer = i - 1; entry_end(&entries[outer]) <= end; outer -= entries[outer].outer)
+	for (outer = i - 1; entry_end(&entries[outer]) < end; outer -= entries[outer].outer)
 		if (!entries[outer].outer)
 			return true;
 	for (at = outer; entries[at].outer; at -= entries[at].outer)
@@ -526,7 +527,17 @@ bool symtab_complete(const struct symtab *table)
 	return table->complete;
 }
 
-static struct symtab_entry *entry_find(const struct symtab *table, uint64_t vaddr)
+static bool entry_reaches(const struct symtab *table, const struct symtab_entry *e, uint64_t at,
+			  const struct symtab_extents *extents)
+{
+	if (at >= entry_end(e))
+		return false;
+	return !e->guessed || !extents || at == e->start ||
+	       extents->reaches(extents->arg, table->base + e->start, table->base + at);
+}
+
+static struct symtab_entry *entry_find(const struct symtab *table, uint64_t vaddr,
+				       const struct symtab_extents *extents)
 {
 	uint64_t at = vaddr - table->base;
 	struct symtab_entry *e;
@@ -537,7 +548,7 @@ static struct symtab_entry *entry_find(const struct symtab *table, uint64_t vadd
 	low = SEARCH(table->count, i, table->entries[i].start <= at);
 	if (!low)
 		return NULL;
-	for (e = &table->entries[low - 1]; at >= entry_end(e); e -= e->outer)
+	for (e = &table->entries[low - 1]; !entry_reaches(table, e, at, extents); e -= e->outer)
 		if (!e->outer)
 			return NULL;
 	return e;
@@ -545,7 +556,7 @@ static struct symtab_entry *entry_find(const struct symtab *table, uint64_t vadd
 
 static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_t room)
 {
-	struct symtab_entry *e = entry_find(table, table->base + at);
+	struct symtab_entry *e = entry_find(table, table->base + at, NULL);
 	const char *name;
 	size_t length;
 
@@ -560,9 +571,10 @@ static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_
 	return length;
 }
 
-int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out)
+int symtab_find_within(struct symtab *table, uint64_t vaddr, const struct symtab_extents *extents,
+		       struct symbol *out)
 {
-	struct symtab_entry *e = entry_find(table, vaddr);
+	struct symtab_entry *e = entry_find(table, vaddr, extents);
 
 	if (!e)
 		return -ENOENT;
@@ -571,6 +583,11 @@ int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out)
 	out->size = e->size;
 	out->guessed = e->guessed;
 	return out->name ? 0 : -ENOENT;
+}
+
+int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out)
+{
+	return symtab_find_within(table, vaddr, NULL, out);
 }
 
 /* --- languages ------------------------------------------------------------------------------- */

@@ -28,6 +28,13 @@ struct symbol {
 	bool guessed;	/* may be too far: functions without a symbol may lie there */
 };
 
+/* Says where functions without a size in the file end, for one who knows more of the file. */
+struct symtab_extents {
+	/* True if the function that begins at start is still there at vaddr. */
+	bool (*reaches)(void *arg, uint64_t start, uint64_t vaddr);
+	void *arg;
+};
+
 /*
  * Reads all function symbols. place: where debug files are, NULL: none. A file without symbols
  * gives an empty table. The elf_file is not needed afterwards. -ENOMEM; -EINVAL: nothing in it is
@@ -57,6 +64,10 @@ bool symtab_complete(const struct symtab *table);
  * -ENOMEM. The name stays valid until symtab_free.
  */
 int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out);
+/* The same. extents: is asked about functions without a size; NULL: these end as in struct symbol.
+ */
+int symtab_find_within(struct symtab *table, uint64_t vaddr, const struct symtab_extents *extents,
+		       struct symbol *out);
 /*
  * demangle (demangle.h) for a name of this table. When the name could be of a language that is told
  * by the file only, the strings of the file are searched once for the runtime of that language.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions without a symbol, named only by debug information or .gnu_debugdata: the live view shows
-the names that --symbolize prints, and both match the source.
+"""Functions without a symbol. Those named by debug information or .gnu_debugdata: the live view shows
+the names that --symbolize prints, and both match the source. Those behind a symbol without a size do
+not have its name, neither by CFI nor in musl's trampoline, which has none.
 
 Covers: symbols/elf/debugfile.c symbols/dwarf/debuginfo.c tui/symbolize/resolver.c tui/symbolize/modules.c
 """
@@ -9,6 +10,7 @@ Covers: symbols/elf/debugfile.c symbols/dwarf/debuginfo.c tui/symbolize/resolver
 import lzma
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +38,43 @@ int main(void)
 }
 """
 HIDDEN = ("hidden_leaf", "hidden_caller")
+ASSEMBLED = """	.text
+	.globl assembled
+	.type assembled,%function
+assembled:
+	nop
+	ret
+	.section .note.GNU-stack,"",%progbits
+"""
+LIBRARY = "void assembled(void);\n" + PROGRAM.replace("int main", "int run_it") \
+    .replace("\n__attr", "\nstatic __attr").replace("hidden_leaf();", "hidden_leaf(), assembled();")
+HANDLER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+static volatile unsigned int sink;
+static void handler(int number)
+{
+	static int told;
+	char *trampoline = __builtin_return_address(0);
+	Dl_info file;
+
+	if (!told++) {
+		dladdr(trampoline, &file);
+		printf("%lx\n", (unsigned long)(trampoline - (char *)file.dli_fbase));
+		fflush(stdout);
+	}
+	for (int i = 0; i < 1000000; i++)
+		sink += number;
+}
+int main(void)
+{
+	signal(SIGUSR1, handler);
+	for (;;)
+		raise(SIGUSR1);
+}
+"""
 
 
 def run(*command, **options):
@@ -58,6 +97,50 @@ def build(folder):
         {name: address for address, name in found}
 
 
+def build_library(folder):
+    """(a program, its library with a symbol that has no size, where the functions behind that begin)"""
+    program, library = (os.path.join(folder, name) for name in ("user", "libbehind.so"))
+    assembled = os.path.join(folder, "assembled.s")
+    with open(assembled, "w", encoding="ascii") as file:
+        file.write(ASSEMBLED)
+    run("gcc", "-O1", "-fPIC", "-shared", "-o", library, assembled, "-x", "c", "-", input=LIBRARY.encode())
+    found = re.findall(r"^(\w+) t (hidden_\w+)$", run("nm", library).decode(), re.M)
+    run("strip", library)
+    run("gcc", "-o", program, "-x", "c", "-", "-x", "none", library,
+        input=b"int run_it(void); int main(void) { run_it(); }")
+    return program, library, {name: int(address, 16) for address, name in found}
+
+
+def frames_of(process):
+    """The user frames of the complete stacks of a process, outermost first."""
+    text = live.stacktop("-b", "-d", "2", "-n", "1", "-K", "--format", "folded", "-p", str(process.pid))[0]
+    return [user for user, _, _ in live.folded(text) if not user[0].startswith("[")]
+
+
+def test_behind(tap, folder):
+    program, library, starts = build_library(folder)
+    with live.Load([program]) as process:
+        stacks = frames_of(process)
+    want = {f"libbehind.so+0x{starts[name]:x}" for name in HIDDEN}
+    tap.ok(stacks and want == {frame for user in stacks for frame in user[user.index("run_it") + 1:]},
+           "functions behind a symbol without a size have no name", stacks[:3])
+    told = run(live.STACKTOP, "--symbolize", library, input=f"{starts['hidden_leaf'] + 1:x}\n".encode()).decode()
+    tap.ok("assembled" not in told, "nor with --symbolize", told)
+
+
+def test_musl(tap, folder):
+    what = "nor has musl's trampoline the name of what precedes it"
+    if not shutil.which("musl-gcc"):
+        return tap.skip(what, "no musl-gcc")
+    program = os.path.join(folder, "handler")
+    run("musl-gcc", "-O1", "-o", program, "-x", "c", "-", input=HANDLER.encode())
+    with live.Load([program], stdout=subprocess.PIPE) as process:
+        start = process.stdout.readline().decode().strip()
+        stacks = frames_of(process)
+    callers = {user[user.index("handler") - 1] for user in stacks if "handler" in user}
+    return tap.ok({re.sub(r"^.*\+0x", "", frame) for frame in callers} == {start}, what, f"{callers}, {start}")
+
+
 def main():
     tap = live.Tap()
     live.need(tap)
@@ -75,6 +158,8 @@ def main():
             line = r"  <stdin>:\d+" if what == "debug information" else ""
             tap.ok(all(re.search(rf"{file} +{name}{line}$", text, re.M) for name in HIDDEN) and
                    f"{file}+0x" not in text, f"so has the live view, from {what}", text[-600:])
+        test_behind(tap, folder)
+        test_musl(tap, folder)
     tap.done()
 
 

@@ -127,6 +127,32 @@ static void largest_gap(void **state)
 	funcs_free(f);
 }
 
+/* Of three with a gap behind each; the gap in the middle is known. */
+static void reach_of_a_function(void **state)
+{
+	struct funcs *f = assemble(FUNCTION ".skip 40;" FUNCTION ".skip 500;" FUNCTION ".skip 9");
+	uint64_t gap[2], first;
+
+	(void)state;
+	funcs_gap(f, gap);
+	assert_int_equal(gap[1] - gap[0], 500);
+	first = gap[0] - 46;
+	assert_true(funcs_reaches(f, first, first + 2));
+	assert_true(funcs_reaches(f, first + 1, first + 2));
+	assert_false(funcs_reaches(f, first, first + 3)); /* it ends */
+	assert_true(funcs_reaches(f, first + 3, first + 42));
+	assert_false(funcs_reaches(f, first + 3, first + 43)); /* the next one begins */
+	assert_true(funcs_reaches(f, gap[0], gap[1] - 1));
+	assert_false(funcs_reaches(f, gap[0], gap[1] + 100));
+	assert_true(funcs_reaches(f, gap[1] + 3, gap[1] + 3000));
+	assert_true(funcs_reaches(f, first - 10, first - 1));
+	assert_false(funcs_reaches(f, first - 10, first));
+	funcs_free(f);
+	f = assemble("");
+	assert_true(funcs_reaches(f, 1, UINT64_MAX));
+	funcs_free(f);
+}
+
 static void nothing_known(void **state)
 {
 	struct funcs *f = assemble("");
@@ -147,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_readelf),
 		cmocka_unit_test(largest_gap),
+		cmocka_unit_test(reach_of_a_function),
 		cmocka_unit_test(nothing_known),
 	};
 

@@ -62,21 +62,42 @@ static int job_open(const struct lister_job *job, struct elf_file **out)
 	return job->image ? elf_file_open_memory(job->image, job->size, out) : -ENOENT;
 }
 
-/* The end of a function without a symbol, by its CFI. */
-static uint64_t find_end(const struct lister_job *job)
+struct job_funcs { /* the functions by CFI, read when they are first needed */
+	const struct lister_job *job;
+	struct funcs *funcs; /* NULL: not read, or unusable */
+	bool read;
+};
+
+static const struct funcs *funcs_of(struct job_funcs *of)
 {
-	uint64_t end = job->start, start;
-	struct funcs *funcs = NULL;
 	struct elf_file *file;
 
-	if (job_open(job, &file))
-		return end;
-	if (!funcs_new(file, &funcs))
-		while (end - job->start <= LISTING_BYTES_MAX && funcs_find(funcs, end, &start) &&
-		       start == job->start)
-			end++;
-	funcs_free(funcs);
-	elf_file_free(file);
+	if (!of->read && !job_open(of->job, &file)) {
+		funcs_new(file, &of->funcs);
+		elf_file_free(file);
+	}
+	of->read = true;
+	return of->funcs;
+}
+
+/* Of listing_request. */
+static bool job_reaches(void *arg, uint64_t start, uint64_t vaddr)
+{
+	const struct funcs *funcs = funcs_of(arg);
+
+	return !funcs || funcs_reaches(funcs, start, vaddr);
+}
+
+/* The end of a function without a symbol. */
+static uint64_t find_end(struct job_funcs *of)
+{
+	const uint64_t from = of->job->start;
+	const struct funcs *funcs = funcs_of(of);
+	uint64_t end = from, start;
+
+	while (funcs && end - from <= LISTING_BYTES_MAX && funcs_find(funcs, end, &start) &&
+	       start == from)
+		end++;
 	return end;
 }
 
@@ -85,9 +106,12 @@ static int list_file(struct lister *l, const struct lister_job *job, struct list
 	int root = rootfile_root(job->pid);
 	struct debug_place place = {
 		.root = root < 0 ? -1 : root, .folder = MODULES_DEBUG_ROOT, .remote = l->remote};
+	struct job_funcs funcs = {.job = job};
 	struct listing_request request = {
 		.start = job->start,
 		.place = &place,
+		.reaches = job_reaches,
+		.arg = &funcs,
 		/* A process that is gone has no root to find its sources below. */
 		.sources = root >= 0,
 		.limit = l->limit,
@@ -101,12 +125,13 @@ static int list_file(struct lister *l, const struct lister_job *job, struct list
 	if (!err)
 		err = listing_new(file, &request, out);
 	if (err == -ENODATA) {
-		request.end = find_end(job);
+		request.end = find_end(&funcs);
 		if (request.end > request.start)
 			err = job_open(job, &file);
 		if (err != -ENODATA && !err)
 			err = listing_new(file, &request, out);
 	}
+	funcs_free(funcs.funcs);
 	if (root >= 0)
 		close(root);
 	return err;

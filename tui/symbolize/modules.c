@@ -402,29 +402,56 @@ static char *name_text(const struct symbol_module *m, const struct symbol *symbo
 	return text;
 }
 
+struct module_place { /* what is asked about */
+	struct modules *all;
+	struct symbol_module *m;
+	const struct object *object;
+	uint64_t reach;
+};
+
+/* NULL: not known yet, or there are none. */
+static const struct funcs *module_funcs(const struct module_place *at)
+{
+	if (!at->m->funcs_read && !module_waits(at->m))
+		module_read_funcs(at->all, at->m, at->object);
+	return at->m->funcs;
+}
+
+/* Of symtab_extents. A symbol names nothing behind its start until the CFI was read. */
+static bool place_reaches(void *arg, uint64_t start, uint64_t vaddr)
+{
+	const struct module_place *at = arg;
+	const struct funcs *funcs;
+
+	if (vaddr - start > at->reach)
+		return false;
+	funcs = module_funcs(at);
+	return funcs ? funcs_reaches(funcs, start, vaddr) : !module_waits(at->m);
+}
+
 /*
  * A function without a symbol is identified by its start; without CFI as well, each address by
  * itself.
  */
-static uint64_t module_func(struct modules *all, struct symbol_module *m,
-			    const struct object *object, uint64_t vaddr)
+static uint64_t place_start(const struct module_place *at, uint64_t vaddr)
 {
+	const struct funcs *funcs = module_funcs(at);
 	uint64_t start = vaddr;
 
-	if (!m->funcs_read && !module_waits(m))
-		module_read_funcs(all, m, object);
-	if (m->funcs)
-		funcs_find(m->funcs, vaddr, &start);
+	if (funcs)
+		funcs_find(funcs, vaddr, &start);
 	return start;
 }
 
 const char *modules_find(struct modules *all, struct symbol_module *m, const struct object *object,
-			 uint64_t vaddr, uint64_t *start, bool *guessed)
+			 uint64_t vaddr, uint64_t reach, uint64_t *start, bool *guessed)
 {
+	struct module_place at = {all, m, object, reach};
+	const struct symtab_extents extents = {place_reaches, &at};
 	struct known_name *known;
 	struct symbol symbol;
-	bool found = m->symtab && !symtab_find(m->symtab, vaddr, &symbol);
-	uint64_t key = found ? symbol.start : module_func(all, m, object, vaddr);
+	bool found = m->symtab && !symtab_find_within(m->symtab, vaddr, &extents, &symbol);
+	uint64_t key = found ? symbol.start : place_start(&at, vaddr);
 	size_t length;
 	char *text;
 

@@ -46,10 +46,11 @@ int modules_get(struct modules *all, const struct object *object, pid_t pid,
 /*
  * The name of the function at vaddr of the module's file, its identifying start, and whether the
  * symbol may end before that. Valid as long as the module. A function without a symbol is
- * "module+0xSTART". NULL: no memory.
+ * "module+0xSTART". reach: how far behind a symbol without a size vaddr may be to be called by it.
+ * NULL: no memory.
  */
 const char *modules_find(struct modules *all, struct symbol_module *m, const struct object *object,
-			 uint64_t vaddr, uint64_t *start, bool *guessed);
+			 uint64_t vaddr, uint64_t reach, uint64_t *start, bool *guessed);
 /* The name as stacks show it: without characters that act on a terminal. */
 const char *module_name(const struct symbol_module *m);
 /*

@@ -30,6 +30,8 @@
 #include "tui/symbolize/inline_cache.h"
 
 /* For inlined calls as many as for native ones. */
+#define ANYWHERE   UINT64_MAX
+#define TRAMPOLINE 16u /* bytes of its code up to the system call's end */
 #define FRAMES_MAX (2 * WALK_FRAMES_MAX + LANGUAGE_FRAMES_MAX + 2)
 
 struct frame_name {
@@ -203,8 +205,9 @@ static uint64_t place_of(struct resolver *r, const struct tracker_exec *of, uint
 }
 
 static int name_in_file(struct resolver *r, const struct tracker_exec *of,
-			const struct code_place *at, uint64_t addr, struct frame_name *out,
-			const struct inline_chain **calls, struct resolver_doubt *doubt)
+			const struct code_place *at, uint64_t addr, uint64_t reach,
+			struct frame_name *out, const struct inline_chain **calls,
+			struct resolver_doubt *doubt)
 {
 	struct symbol_module *m;
 	int err = modules_get(r->modules, at->object, of->pid, &m);
@@ -221,7 +224,8 @@ static int name_in_file(struct resolver *r, const struct tracker_exec *of,
 		out->name = JIT_REWRITTEN;
 		return 0;
 	}
-	out->name = modules_find(r->modules, m, at->object, at->vaddr, &out->start, &out->guessed);
+	out->name = modules_find(r->modules, m, at->object, at->vaddr, reach, &out->start,
+				 &out->guessed);
 	if (!out->name)
 		return -ENOMEM;
 	doubt->waits |= module_waits(m);
@@ -237,7 +241,7 @@ static int name_in_file(struct resolver *r, const struct tracker_exec *of,
 }
 
 static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
-		     struct frame_name *out, const struct inline_chain **calls,
+		     uint64_t reach, struct frame_name *out, const struct inline_chain **calls,
 		     struct resolver_doubt *doubt)
 {
 	struct code_place at;
@@ -253,7 +257,7 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 	case PLACE_FILE:
 	case PLACE_VDSO:
 		out->vaddr = at.vaddr + (out->vaddr - addr);
-		err = name_in_file(r, of, &at, addr, out, calls, doubt);
+		err = name_in_file(r, of, &at, addr, reach, out, calls, doubt);
 		object_put(r->tracker, at.object);
 		break;
 	case PLACE_JIT:
@@ -426,11 +430,24 @@ static uint32_t join_own(struct resolver *r, uint32_t native, uint32_t end)
 	return end - 1;
 }
 
+/*
+ * How far behind the start of its function the frame may be, if that has no size. A signal's
+ * handler returns to the start of the trampoline, which musl's library has no symbol for and which
+ * would have the name of what precedes it. It is the frame of what a signal has interrupted.
+ */
+static uint64_t reach_of(uint64_t frame, uint64_t caller, bool leaf)
+{
+	if (!(frame & caller & FRAME_EXACT))
+		return ANYWHERE;
+	return leaf ? TRAMPOLINE : 0;
+}
+
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      const struct language_stack *language, struct resolver_doubt *doubt)
 {
 	const struct tracker_exec of = {(pid_t)rec->tgid, rec->start_stack, rec->exec_id};
 	uint32_t n = rec->nframes, count = 0, left = language ? language->nframes : 0;
+	uint64_t frame = 0, caller;
 	uint32_t own;
 	int err;
 
@@ -446,7 +463,10 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	while (n--) {
 		const struct inline_chain *calls;
 
-		err = name_user(r, &of, rec->frames[n], &r->frames[count], &calls, doubt);
+		caller = frame;
+		frame = rec->frames[n];
+		err = name_user(r, &of, frame, reach_of(frame, caller, !n), &r->frames[count],
+				&calls, doubt);
 		if (err)
 			return err;
 		r->places[r->nplaces++] =
@@ -548,14 +568,14 @@ bool resolver_settle(struct resolver *r, uint64_t wait)
 }
 
 static int name_inspected(struct resolver *r, const struct capture_record *c, uint64_t frame,
-			  struct inspection_frame *to)
+			  uint64_t reach, struct inspection_frame *to)
 {
 	const struct tracker_exec of = {(pid_t)c->tgid, c->start_stack, c->exec_id};
 	struct resolver_doubt doubt = {0};
 	const struct inline_chain *calls;
 	const char *shown, *module;
 	struct frame_name name;
-	int err = name_user(r, &of, frame, &name, &calls, &doubt);
+	int err = name_user(r, &of, frame, reach, &name, &calls, &doubt);
 
 	if (err)
 		return err;
@@ -581,7 +601,7 @@ int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_
 	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
 		return -ENOENT;
 	err = modules_get(r->modules, at.object, of->pid, &m);
-	if (!err && !modules_find(r->modules, m, at.object, at.vaddr, start, &guessed))
+	if (!err && !modules_find(r->modules, m, at.object, at.vaddr, ANYWHERE, start, &guessed))
 		err = -ENOMEM;
 	if (err) {
 		object_put(r->tracker, at.object);
@@ -636,7 +656,8 @@ static const char *name_place(struct resolver *r, const struct tracker_exec *of,
 	case PLACE_VDSO:
 		if (modules_get(r->modules, at->object, of->pid, &m))
 			return NULL;
-		return modules_find(r->modules, m, at->object, at->vaddr, start, &guessed);
+		return modules_find(r->modules, m, at->object, at->vaddr, ANYWHERE, start,
+				    &guessed);
 	default:
 		return NULL;
 	}
@@ -718,13 +739,18 @@ int resolver_inspection(struct resolver *r, struct inspection *inspection,
 			const struct language_stack *language, const struct stack_record *proofs)
 {
 	const struct trace *t = inspection->trace;
+	uint64_t frame, caller;
 	int err = 0;
 
-	for (uint32_t i = 0; i < t->nsteps && !err; i++)
-		err = name_inspected(r, &t->capture, t->steps[i].frame, &inspection->frames[i]);
+	for (uint32_t i = 0; i < t->nsteps && !err; i++) {
+		frame = t->steps[i].frame;
+		caller = i + 1 < t->nsteps ? t->steps[i + 1].frame : 0;
+		err = name_inspected(r, &t->capture, frame, reach_of(frame, caller, !i),
+				     &inspection->frames[i]);
+	}
 	for (uint32_t i = 0; i < t->nfp && !err; i++)
 		err = name_inspected(r, &t->capture, t->fp_frames[i] | (i ? 0 : FRAME_EXACT),
-				     &inspection->fp_frames[i]);
+				     ANYWHERE, &inspection->fp_frames[i]);
 	if (!err && language)
 		err = tell_runs(inspection, language,
 				proofs && proofs->hash == t->capture.hash ? proofs : NULL);

@@ -23,6 +23,7 @@
 #include "symbols/base/text.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/symbolize/modules.h"
+#include "unwind/funcs.h"
 
 #define LINE_SIZE   128 /* an address takes 18 */
 #define INPUT_SIZE  16384
@@ -30,6 +31,9 @@
 #define POLL_NS	    50000000
 
 struct symbolizer {
+	struct elf_file *file;
+	struct funcs *funcs; /* NULL: not read, or unusable */
+	bool funcs_read;
 	struct symtab *symtab;
 	struct debuginfo *info;	    /* NULL: there is none */
 	struct remotedebug *remote; /* NULL: no server is asked */
@@ -42,6 +46,11 @@ static void close_file(struct symbolizer *s)
 {
 	debuginfo_free(s->info);
 	symtab_free(s->symtab);
+	funcs_free(s->funcs);
+	elf_file_free(s->file);
+	s->file = NULL;
+	s->funcs = NULL;
+	s->funcs_read = false;
 	s->info = NULL;
 	s->symtab = NULL;
 }
@@ -57,8 +66,10 @@ static int open_file(struct symbolizer *s, const char *path, unsigned int debug_
 	struct debuginfo_options options = {
 		.place = &place, .limit = (size_t)debug_memory << 20, .user = inline_chain_user()};
 	struct elf_file *file;
-	int err = elf_file_open(path, &file);
+	int err = elf_file_open(path, &s->file);
 
+	if (!err)
+		err = elf_file_open(path, &file);
 	if (err)
 		return err;
 	err = symtab_new(file, &place, &s->symtab);
@@ -126,18 +137,30 @@ static int open_with_remote(struct symbolizer *s, const char *path, unsigned int
 
 /* --- names ----------------------------------------------------------------------------------- */
 
+/* Of symtab_extents. */
+static bool symbol_reaches(void *arg, uint64_t start, uint64_t vaddr)
+{
+	struct symbolizer *s = arg;
+
+	if (!s->funcs_read)
+		funcs_new(s->file, &s->funcs);
+	s->funcs_read = true;
+	return !s->funcs || funcs_reaches(s->funcs, start, vaddr);
+}
+
 /*
  * The symbol's name, if there is one: it tells the parts of a split function apart. *guess: see
  * inline_chain_read.
  */
-static int symbol_name(const struct symbolizer *s, uint64_t vaddr, char **name, uint64_t *guess)
+static int symbol_name(struct symbolizer *s, uint64_t vaddr, char **name, uint64_t *guess)
 {
+	const struct symtab_extents extents = {symbol_reaches, s};
 	struct symbol symbol;
 	char *plain;
 
 	*name = NULL;
 	*guess = 0;
-	if (symtab_find(s->symtab, vaddr, &symbol))
+	if (symtab_find_within(s->symtab, vaddr, &extents, &symbol))
 		return 0;
 	if (symbol.guessed)
 		*guess = symbol.start;

@@ -111,12 +111,20 @@ static void find_symbol(const char *file, const char *name, uint64_t *start, uin
 	pclose(f);
 }
 
+/* Of functions without a size. */
+static bool reaches_4(void *arg, uint64_t start, uint64_t vaddr)
+{
+	(void)arg;
+	return vaddr - start < 4;
+}
+
 static int list(const char *file, uint64_t start, uint64_t end, struct listing **out)
 {
 	static const struct debug_place place = {.root = -1, .folder = "/nonexistent"};
 	struct listing_request request = {.start = start,
 					  .end = end,
 					  .place = &place,
+					  .reaches = reaches_4,
 					  .sources = true,
 					  .limit = 64 << 20,
 					  .user = getuid()};
@@ -225,6 +233,33 @@ static void odd_jumps_have_no_row(void **state)
 	assert_int_equal(l->insns[2].to, LISTING_NONE);
 	assert_int_not_equal(l->insns[2].name, LISTING_NONE);
 	assert_string_equal(l->strings + l->insns[2].name, "second+0x1");
+	listing_put(l);
+}
+
+/* It ends where it is said to, and names nothing behind that. */
+static void functions_without_a_size_end(void **state)
+{
+	static const char assembly[] = ".type before,@function\n"
+				       ".type first,@function\n"
+				       ".type second,@function\n"
+				       "before: .skip 16, 0x90\n"
+				       ".size before, 16\n"
+				       "first: jmp second + 1\n jmp second + 6\n .skip 4, 0x90\n"
+				       "second: .skip 12, 0x90\n";
+	uint64_t start, size;
+	struct listing *l;
+
+	(void)state;
+	write_file("sizeless.s", assembly, sizeof(assembly) - 1);
+	run("cd %s && gcc -nostdlib -static -Wl,-e,first -o sizeless sizeless.s", folder);
+	find_symbol("sizeless", "before", &start, &size);
+	assert_int_equal(list("sizeless", start + size, 0, &l), 0);
+	assert_int_equal(l->end, start + size + 4);
+	assert_int_equal(l->ninsns, 2);
+	assert_int_not_equal(l->insns[0].name, LISTING_NONE);
+	assert_string_equal(l->strings + l->insns[0].name, "second+0x1");
+	assert_int_equal(l->insns[1].target, start + size + 14);
+	assert_int_equal(l->insns[1].name, LISTING_NONE);
 	listing_put(l);
 }
 
@@ -378,6 +413,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_are_those_of_objdump),
 		cmocka_unit_test(odd_jumps_have_no_row),
+		cmocka_unit_test(functions_without_a_size_end),
 		cmocka_unit_test(lines_are_those_of_addr2line),
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(no_bytes_break),

@@ -187,6 +187,48 @@ static void test_begin_together(void **state)
 	symtab_free(table);
 }
 
+static unsigned int asked;
+
+static bool reaches_8(void *arg, uint64_t start, uint64_t vaddr)
+{
+	assert_ptr_equal(arg, &asked);
+	asked++;
+	return vaddr - start < 8;
+}
+
+/* Behind the end of one without a size is what surrounds it; others are not asked about. */
+static void test_extents(void **state)
+{
+	static const struct {
+		const char *from, *found;
+		uint64_t offset;
+		unsigned int asked;
+	} want[] = {
+		{"around", "around", 15, 0}, {"inside", "inside", 0, 0}, {"inside", "inside", 7, 1},
+		{"inside", "around", 8, 1},  {"alone", "alone", 7, 1},	 {"alone", NULL, 8, 1},
+	};
+	const struct symtab_extents extents = {reaches_8, &asked};
+	struct symbol symbol;
+	struct symtab *table;
+
+	(void)state;
+	must("cd %s && printf '%%b' '%s' >ext.s && gcc -nostdlib -shared -o ext ext.s", folder,
+	     ".text\\n.type around,@function\\n.type inside,@function\\n.type alone,@function\\n"
+	     "around: .skip 16\\ninside: .skip 48\\n.size around,64\\nalone: .skip 32\\n");
+	table = open_made("ext", NULL);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		const uint64_t addr = addr_in("ext", want[i].from) + want[i].offset;
+
+		asked = 0;
+		assert_int_equal(symtab_find_within(table, addr, &extents, &symbol),
+				 want[i].found ? 0 : -ENOENT);
+		if (want[i].found)
+			assert_string_equal(symbol.name, want[i].found);
+		assert_int_equal(asked, want[i].asked);
+	}
+	symtab_free(table);
+}
+
 static void test_debug_file(void **state)
 {
 	static const char *const roots[] = {"root", "compressed"};
@@ -445,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_begin_together),
+		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_debug_file),
 		cmocka_unit_test(test_no_debug_file),
 		cmocka_unit_test(test_thin_symtab),

@@ -76,6 +76,12 @@ static int make_files(void **state)
 	     "lib.so >names && strip -o bare.so lib.so && cp lib.so guest.so && "
 	     "printf '\\376\\376' | dd of=guest.so bs=1 seek=18 conv=notrunc status=none",
 	     folder);
+	must("cd %s && printf '%%b' '.globl sizeless\\n.type sizeless,%%function\\n' "
+	     "'sizeless: nop\\nret\\n.section .note.GNU-stack,\"\"\\n' >s.s && "
+	     "echo 'int local(void); __attribute__((visibility(\"hidden\"))) int local(void) "
+	     "{ return 5; }' >t.c && gcc -shared -fPIC -fasynchronous-unwind-tables -o full.so s.s "
+	     "t.c && " NM "full.so >>names && strip -o sizeless.so full.so",
+	     folder);
 	return 0;
 }
 
@@ -175,8 +181,9 @@ static void assert_name(struct world *w, const char *want)
 
 	assert_int_equal(get(w, &m), 0);
 	assert_true(module_has_symbols(m));
-	assert_string_equal(modules_find(w->modules, m, w->object, address(want), &start, &guessed),
-			    want);
+	assert_string_equal(
+		modules_find(w->modules, m, w->object, address(want), UINT64_MAX, &start, &guessed),
+		want);
 	assert_int_equal(start, address(want));
 	modules_trim(w->modules);
 }
@@ -261,12 +268,14 @@ static void test_other_machine(void **state)
 	map_file(w, "guest.so");
 	assert_int_equal(get(w, &m), 0);
 	assert_false(module_has_symbols(m));
-	assert_string_equal(modules_find(w->modules, m, w->object, 16, &start, &guessed),
-			    "guest.so+0x10");
+	assert_string_equal(
+		modules_find(w->modules, m, w->object, 16, UINT64_MAX, &start, &guessed),
+		"guest.so+0x10");
 	before = begun;
 	assert_true(before > 0);
 	for (uint64_t vaddr = 0; vaddr < 3; vaddr++)
-		assert_non_null(modules_find(w->modules, m, w->object, vaddr, &start, &guessed));
+		assert_non_null(modules_find(w->modules, m, w->object, vaddr, UINT64_MAX, &start,
+					     &guessed));
 	assert_int_equal(begun, before);
 	world_free(w);
 }
@@ -296,8 +305,8 @@ static uint64_t function_start(struct world *w, const char *name)
 	bool guessed;
 
 	assert_int_equal(get(w, &m), 0);
-	assert_non_null(
-		modules_find(w->modules, m, w->object, address(name) + 1, &start, &guessed));
+	assert_non_null(modules_find(w->modules, m, w->object, address(name) + 1, UINT64_MAX,
+				     &start, &guessed));
 	return start;
 }
 
@@ -331,7 +340,7 @@ static const char *name_at(struct world *w, uint64_t vaddr, bool *waits)
 	bool guessed;
 
 	assert_int_equal(modules_get(w->modules, w->object, getpid(), &m), 0);
-	name = modules_find(w->modules, m, w->object, vaddr, &start, &guessed);
+	name = modules_find(w->modules, m, w->object, vaddr, UINT64_MAX, &start, &guessed);
 	assert_non_null(name);
 	*waits = module_waits(m);
 	return name;
@@ -415,6 +424,45 @@ static void test_late_functions(void **state)
 	world_free(w);
 }
 
+/* A symbol without a size names what is behind its start once the CFI says that it reaches there.
+ */
+static void test_sizeless(void **state)
+{
+	struct world *w = world_new();
+	uint64_t at = address("sizeless"), four = address("local");
+	struct symbol_module *m;
+	char name[64];
+	bool guessed, waits;
+	uint64_t start;
+
+	(void)state;
+	map_file(w, "sizeless.so");
+	held = false;
+	modules_wait_until(w->modules, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+	assert_string_equal(name_at(w, at, &waits), "sizeless");
+	held = true;
+	modules_wait_until(w->modules, 1);
+	snprintf(name, sizeof(name), "sizeless.so+0x%llx", (unsigned long long)at + 1);
+	assert_string_equal(name_at(w, at + 1, &waits), name);
+	assert_true(waits);
+	held = false;
+	modules_wait_until(w->modules, clock_ns(CLOCK_MONOTONIC) + LONG_NS);
+	modules_trim(w->modules);
+	assert_string_equal(name_at(w, at + 1, &waits), "sizeless");
+	assert_false(waits);
+	snprintf(name, sizeof(name), "sizeless.so+0x%llx", (unsigned long long)four);
+	assert_string_equal(name_at(w, four + 1, &waits), name);
+	assert_int_equal(modules_get(w->modules, w->object, getpid(), &m), 0);
+	snprintf(name, sizeof(name), "sizeless.so+0x%llx", (unsigned long long)at + 1);
+	assert_string_equal(modules_find(w->modules, m, w->object, at + 1, 0, &start, &guessed),
+			    name);
+	assert_false(guessed);
+	assert_string_equal(modules_find(w->modules, m, w->object, at + 1, 1, &start, &guessed),
+			    "sizeless");
+	assert_true(guessed);
+	world_free(w);
+}
+
 /* What is being read, or is still to be read, at the end is not needed any more. */
 static void test_end(void **state)
 {
@@ -442,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_patient),
 		cmocka_unit_test(test_late_functions),
+		cmocka_unit_test(test_sizeless),
 		cmocka_unit_test(test_end),
 	};
 

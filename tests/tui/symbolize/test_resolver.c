@@ -71,19 +71,21 @@ int __wrap_modules_get(struct modules *all, const struct object *o, pid_t pid,
 	return 0;
 }
 
+static uint64_t reaches[NATIVES]; /* as was asked for the native frames */
 static const char *names[NATIVES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
 
 const char *__wrap_modules_find(struct modules *all, struct symbol_module *m,
-				const struct object *o, uint64_t vaddr, uint64_t *start,
-				bool *guessed);
+				const struct object *o, uint64_t vaddr, uint64_t reach,
+				uint64_t *start, bool *guessed);
 const char *__wrap_modules_find(struct modules *all, struct symbol_module *m,
-				const struct object *o, uint64_t vaddr, uint64_t *start,
-				bool *guessed)
+				const struct object *o, uint64_t vaddr, uint64_t reach,
+				uint64_t *start, bool *guessed)
 {
 
 	(void)all;
 	(void)m;
 	(void)o;
+	reaches[vaddr / STEP - 1] = reach;
 	*start = vaddr;
 	*guessed = false;
 	return names[vaddr / STEP - 1];
@@ -179,7 +181,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-static enum language_lock lock; /* of the next stacks */
+static enum language_lock lock;	 /* of the next stacks */
+static unsigned int exact = 255; /* a bit for each native frame of theirs, the leaf's first */
 
 /* Frames of a language, leaf first, by the native frame that runs each. */
 static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
@@ -210,7 +213,8 @@ static struct resolver_doubt resolve(uint32_t natives, enum walk_reason reason,
 	sent.record.nframes = (uint16_t)natives;
 	sent.record.reason = (uint8_t)reason;
 	for (uint32_t i = 0; i < natives; i++)
-		sent.record.frames[i] = FRAME_EXACT | (uint64_t)STEP * (i + 1);
+		sent.record.frames[i] =
+			(exact >> i & 1 ? FRAME_EXACT : 0) | ((uint64_t)STEP * (i + 1) + 1);
 	ninterned = 0;
 	assert_int_equal(
 		resolver_user(resolver, &sent.record, places ? &language.stack : NULL, &doubt), 7);
@@ -311,6 +315,31 @@ static void locks_are_those_of_the_thread(void **state)
 	lock = LANGUAGE_NO_LOCK;
 }
 
+/*
+ * Where a signal interrupted code, the frame inside of that is the trampoline, and a symbol without
+ * a size that begins before it is not its name. A leaf is in the trampoline's call.
+ */
+static void trampolines_begin_at_their_address(void **state)
+{
+	static const struct {
+		unsigned int exact;
+		uint64_t reaches[4];
+	} want[] = {
+		{1, {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}},
+		{1 | 2 | 4, {16, 0, UINT64_MAX, UINT64_MAX}},
+		{1 | 4 | 8, {UINT64_MAX, UINT64_MAX, 0, UINT64_MAX}},
+		{4, {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		exact = want[i].exact;
+		resolve(4, WALK_BOTTOM, NULL, 0);
+		assert_memory_equal(reaches, want[i].reaches, sizeof(want[i].reaches));
+	}
+	exact = 255;
+}
+
 /* --- inlined calls --------------------------------------------------------------------------- */
 
 static const struct inline_chain *chain_of(void)
@@ -399,6 +428,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(places_are_those_of_the_frames, setup, teardown),
 		cmocka_unit_test_setup_teardown(locks_are_those_of_the_thread, setup, teardown),
+		cmocka_unit_test_setup_teardown(trampolines_begin_at_their_address, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
