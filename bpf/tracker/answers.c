@@ -44,18 +44,12 @@ static const struct process *find_process(struct tracker *t, const struct tracke
 }
 
 /*
- * Whether the process found by its PID is in the exec that is asked about. While the tracker is
- * behind, a process without a start_stack may still have the name of an earlier exec, and so may
- * one whose start_stack was just read.
+ * Whether the process found by its PID is in the exec that is asked about. One of which no sample
+ * has told since it was entered may be in the one before or after.
  */
 static bool has_name_of(const struct process *p, const struct tracker_exec *of)
 {
-	if (!of->exec_id || p->kthread)
-		return true;
-	if (p->exec_id)
-		return p->exec_id == of->exec_id;
-	return of->start_stack && p->start_stack == of->start_stack && p->exec_state != EXEC_READ &&
-	       p->exec_state != EXEC_UNREAD_AGAIN;
+	return !of->exec_id || p->kthread || p->exec_id == of->exec_id;
 }
 
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)

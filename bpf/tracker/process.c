@@ -128,6 +128,22 @@ static void add_vdso(struct tracker *t, struct process *p)
 }
 
 /*
+ * Another name than the records have told is that of the next exec, if the record of that is still
+ * to be read: nothing else tells the two apart where addresses are not randomized. The tracker
+ * reads records before it scans again, so a name that is still there then has no record.
+ */
+static bool may_be_next_exec(struct tracker *t, struct process *p, const struct procstat *s)
+{
+	if (p->recorded || process_is_unread(p) || s->kthread || !p->comm[0] ||
+	    !strcmp(p->comm, s->comm) || !strcmp(p->scanned, s->comm))
+		return false;
+	memcpy(p->scanned, s->comm, sizeof(p->scanned));
+	p->scan_rest = clock_now();
+	proctable_doubt(&t->procs, p->pid);
+	return true;
+}
+
+/*
  * Reads what /proc shows of the process now; its uid was read before. After an exec that a record
  * reported, records also report its mappings, and the kernel need not print them all. 1: something
  * has changed, 0, or -errno. -ESTALE: another process has the PID now; its records were lost or are
@@ -155,6 +171,8 @@ static int refresh_process(struct tracker *t, struct process *p, uid_t uid, bool
 	} else if (s.zombie) {
 		return -ESRCH; /* what is known still names its last samples */
 	}
+	if (may_be_next_exec(t, p, &s))
+		return 0;
 	*complete = s.complete;
 	p->stack_start_open = !s.complete;
 	/*
@@ -311,6 +329,13 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	targets_apply(&t->targets, p);
 }
 
+static void set_comm(struct process *p, const struct sideband_event *e)
+{
+	memcpy(p->comm, e->comm, sizeof(p->comm));
+	p->comm[sizeof(p->comm) - 1] = '\0';
+	p->scanned[0] = '\0';
+}
+
 static void on_exec(struct tracker *t, const struct sideband_event *e)
 {
 	struct process *p = proctable_live(&t->procs, e->pid);
@@ -323,8 +348,7 @@ static void on_exec(struct tracker *t, const struct sideband_event *e)
 	if (p->exec_state == EXEC_READ || p->exec_state == EXEC_UNREAD_AGAIN)
 		p->start_stack = 0;
 	retire_exec(t, p, e->time);
-	memcpy(p->comm, e->comm, sizeof(p->comm));
-	p->comm[sizeof(p->comm) - 1] = '\0';
+	set_comm(p, e);
 	p->exec_state = EXEC_UNREAD;
 	p->recorded = true;
 	p->threads = THREADS_ONE;
@@ -380,8 +404,7 @@ void process_on_event(struct tracker *t, const struct sideband_event *e)
 	case SIDEBAND_COMM:
 		p = e->pid == e->tid ? proctable_live(&t->procs, e->pid) : NULL;
 		if (p) {
-			memcpy(p->comm, e->comm, sizeof(p->comm));
-			p->comm[sizeof(p->comm) - 1] = '\0';
+			set_comm(p, e);
 			targets_apply(&t->targets, p);
 		}
 		break;

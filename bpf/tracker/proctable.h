@@ -85,8 +85,9 @@ struct process {
 	uint64_t exec_id;     /* see struct proc_entry; 0: no sample has reported it yet */
 	uint64_t exec_at;     /* likewise */
 	char comm[16];
-	uid_t uid;	 /* effective */
-	uint32_t groups; /* targets.c: the rules by group that it fits */
+	char scanned[16]; /* a name in /proc that no record has told */
+	uid_t uid;	  /* effective */
+	uint32_t groups;  /* targets.c: the rules by group that it fits */
 	enum exec_state exec_state;
 	bool stack_start_open; /* could not be read, or not within an exec */
 	bool recorded;	       /* records have reported all mappings since the exec */

@@ -223,12 +223,15 @@ static void check_exec_memory(struct tracker *t, uint64_t now)
 
 void stale_turn(struct tracker *t, uint64_t now)
 {
-	size_t i, n = 0;
+	const size_t n = t->procs.ndoubts;
+	pid_t pid;
 
-	for (i = 0; i < t->procs.ndoubts; i++)
-		if (!settle_doubt(t, t->procs.doubts[i], now))
-			t->procs.doubts[n++] = t->procs.doubts[i];
-	t->procs.ndoubts = n;
+	t->procs.ndoubts = 0;
+	for (size_t i = 0; i < n; i++) { /* each may come to be in doubt again */
+		pid = t->procs.doubts[i];
+		if (!settle_doubt(t, pid, now))
+			proctable_doubt(&t->procs, pid);
+	}
 	if (now - t->stale.checked >= CHECK_NS) {
 		t->stale.checked = now;
 		check_exec_memory(t, now);

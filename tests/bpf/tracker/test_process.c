@@ -4,7 +4,7 @@
  * To which process a sample of a PID, a start_stack and an exec_id belongs, among processes that
  * had this PID one after the other. Some ended before the tracker read their start_stack, or before
  * a sample reported their exec_id.
- * Covers: bpf/tracker/process.c bpf/tracker/proctable.c bpf/tracker/mapping.c
+ * Covers: bpf/tracker/process.c bpf/tracker/proctable.c bpf/tracker/mapping.c bpf/tracker/rescan.c
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -174,10 +175,10 @@ void __wrap_targets_apply(struct targets *ts, struct process *p)
 	(void)p;
 }
 
-static void exec_at(uint64_t time)
+static void exec_of(pid_t pid, uint64_t time)
 {
 	const struct sideband_event e = {
-		.kind = SIDEBAND_EXEC, .pid = PID, .tid = PID, .time = time, .comm = "next"};
+		.kind = SIDEBAND_EXEC, .pid = pid, .tid = pid, .time = time, .comm = "next"};
 
 	process_on_event(&t, &e);
 }
@@ -198,7 +199,7 @@ static void test_late_record(void **state)
 		memcpy(now.comm, "first", sizeof("first"));
 		told_exec = later ? EXEC + 1 : EXEC;
 		told_at = later ? 1001 : 999;
-		exec_at(1000);
+		exec_of(PID, 1000);
 		now.start_stack = START;
 		assert_int_equal(now.exec_id, later ? EXEC + 1 : 0);
 		assert_string_equal(find_exec(PID, START, EXEC)->comm, "first");
@@ -248,6 +249,52 @@ static void test_exec_between(void **state)
 	assert_int_not_equal(p.mappings[0].start, 0x1000);
 	mappings_clear(&t.mappings, &p);
 	objects_free(&t.objects);
+	quota_free(&t.objects.bytes);
+	pthread_cond_destroy(&t.builders.wake);
+}
+
+/*
+ * The process has called exec, and /proc shows the next program with the same start_stack; the
+ * record of that comes a moment later, or is lost. This process takes the name of the next one.
+ */
+static void test_scan_before_record(void **state)
+{
+	static const struct tracker_filter none;
+	struct process *p;
+	char own[16];
+
+	(void)state;
+	t = (struct tracker){.targets.filter = &none};
+	tracker_connect(&t);
+	pthread_cond_init(&t.builders.wake, NULL);
+	told_exec = EXEC;
+	told_at = 999;
+	prctl(PR_GET_NAME, own);
+	for (int lost = 0; lost < 2; lost++) {
+		uint64_t turn = clock_now();
+
+		process_scan(&t, getpid());
+		p = proctable_live(&t.procs, getpid());
+		assert_non_null(p);
+		assert_string_equal(p->comm, own);
+		p->exec_id = EXEC;
+		prctl(PR_SET_NAME, "next");
+		process_scan(&t, getpid());
+		t.stale.checked = turn;
+		stale_turn(&t, turn);
+		assert_string_equal(p->comm, own);
+		if (!lost)
+			exec_of(getpid(), 1000);
+		stale_turn(&t, clock_now());
+		assert_string_equal(p->comm, "next");
+		if (!lost)
+			assert_string_equal(find_exec(getpid(), p->start_stack, EXEC)->comm, own);
+		prctl(PR_SET_NAME, own);
+		processes_free(&t);
+		t.procs.ndoubts = 0;
+	}
+	objects_free(&t.objects);
+	quota_free(&t.objects.bytes);
 	pthread_cond_destroy(&t.builders.wake);
 }
 
@@ -261,6 +308,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_same_stack_start_untold, forget_all),
 		cmocka_unit_test_teardown(test_late_record, forget_all),
 		cmocka_unit_test(test_exec_between),
+		cmocka_unit_test(test_scan_before_record),
 	};
 
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
