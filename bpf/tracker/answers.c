@@ -45,11 +45,14 @@ static const struct process *find_process(struct tracker *t, const struct tracke
 
 /*
  * Whether the process found by its PID is in the exec that is asked about. One of which no sample
- * has told since it was entered may be in the one before or after.
+ * has told since it was entered may be in the one before or after; so may be one of which a sample
+ * has told after the last record that was handled.
  */
-static bool has_name_of(const struct process *p, const struct tracker_exec *of)
+static bool has_name_of(const struct tracker *t, const struct process *p,
+			const struct tracker_exec *of)
 {
-	return !of->exec_id || p->kthread || p->exec_id == of->exec_id;
+	return !of->exec_id || p->kthread ||
+	       (p->exec_id == of->exec_id && (p->exited || p->exec_at <= t->told_until));
 }
 
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
@@ -61,7 +64,7 @@ bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct track
 	if (p) {
 		out->ppid = p->ppid;
 		memset(out->comm, 0, sizeof(out->comm));
-		if (has_name_of(p, of))
+		if (has_name_of(t, p, of))
 			memcpy(out->comm, p->comm, sizeof(out->comm));
 		out->attached = p->target;
 		out->exited = p->exited;

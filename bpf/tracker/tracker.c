@@ -22,6 +22,7 @@
 #include "bpf/tracker/sideband.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/thread.h"
+#include "symbols/files/kernelclock.h"
 
 #define KEEP_DEAD_NS   (5ull * 1000000000)
 #define TRACKER_NICE   (-10) /* a new process cannot be walked until it is known */
@@ -116,9 +117,11 @@ static bool watch_cpus(struct tracker *t, uint64_t now)
 
 static void read_records(struct tracker *t)
 {
+	const uint64_t until = kernelclock_now();
 	uint32_t generation;
 
 	t->lost_records += sideband_read(t->sideband, on_event, t);
+	t->told_until = until;
 	generation = kernelcode_generation(t->kernel_code);
 	if (generation != t->kernel_told && !sampler_set_kernel_code(t->sampler, generation))
 		t->kernel_told = generation;

@@ -79,6 +79,7 @@ struct tracker {
 	struct sideband *sideband;
 	uint64_t watched; /* time of the last sideband_watch */
 	uint64_t lost_records;
+	uint64_t told_until;	    /* records up to then were handled; kernelclock_now */
 	_Atomic uint64_t keep_dead; /* ns; set without the lock */
 	pthread_t thread;
 	bool runs;

@@ -5,6 +5,7 @@
  * had this PID one after the other. Some ended before the tracker read their start_stack, or before
  * a sample reported their exec_id.
  * Covers: bpf/tracker/process.c bpf/tracker/proctable.c bpf/tracker/mapping.c bpf/tracker/rescan.c
+ * Covers: bpf/tracker/answers.c
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -212,6 +213,35 @@ static void test_late_record(void **state)
 	}
 }
 
+/*
+ * What a sample has told belongs to the name that the records have told, if they were read up to
+ * the sample. Before that, and without a sample, it may be of another exec.
+ */
+static void test_name_of_exec(void **state)
+{
+	static const struct {
+		uint64_t exec, at;
+		const char *name;
+	} told[] = {{EXEC, 999, "first"}, {EXEC, 1001, ""}, {EXEC + 1, 999, NULL}, {0, 0, ""}};
+	const struct tracker_exec of = {.pid = PID, .start_stack = START, .exec_id = EXEC};
+	struct tracker_proc proc;
+
+	(void)state;
+	turnlock_init(&t.lock);
+	t.told_until = 1000;
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		live(&now, START);
+		memcpy(now.comm, "first", sizeof("first"));
+		told_exec = told[i].exec;
+		told_at = told[i].at;
+		assert_int_equal(tracker_proc(&t, &of, &proc), told[i].name != NULL);
+		if (told[i].name)
+			assert_string_equal(proc.comm, told[i].name);
+		forget_all(NULL);
+	}
+	turnlock_destroy(&t.lock);
+}
+
 /* Field 28 of /proc/PID/stat (proc_pid_stat(5)). */
 static uint64_t own_stack_start(void)
 {
@@ -307,6 +337,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_same_stack_start, forget_all),
 		cmocka_unit_test_teardown(test_same_stack_start_untold, forget_all),
 		cmocka_unit_test_teardown(test_late_record, forget_all),
+		cmocka_unit_test_teardown(test_name_of_exec, forget_all),
 		cmocka_unit_test(test_exec_between),
 		cmocka_unit_test(test_scan_before_record),
 	};
