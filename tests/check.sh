@@ -117,7 +117,7 @@ check_man() {
 # including file completes: the step's memory access differs between BPF and host.
 check_headers() {
     # shellcheck disable=SC2016  # expanded by the inner shell
-    headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/\(step\|lookup\|bare\|trail\|arch/[^/]*/step\)\.h' | xargs -r -P "$jobs" -n 1 sh -c '
+    headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/\(step\|lookup\|bare\|trail\|rows\|arch/[^/]*/step\)\.h' | xargs -r -P "$jobs" -n 1 sh -c '
         for cc in gcc clang; do
             printf "#include \"%s\"\n#include \"%s\"\n" "$1" "$1" |
                 $cc $TIDY_FLAGS -Wall -Wextra -Werror -fsyntax-only -x c - ||

@@ -196,6 +196,7 @@ static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 	return STEP_UNLISTED(w);
 }
 
+#include "unwind/rows.h"
 #include "unwind/trail.h"
 
 /* Marks the last frame as exact: it was not reached by a call, so its name is that of the pc. */

@@ -120,6 +120,21 @@ struct trail {
 	struct trail_frame frames[TRAIL_FRAMES + TRAIL_INNER]; /* a ring; the rest is never read */
 };
 
+/* See unwind/rows.h. */
+#define ROWS_SHIFT 12
+#define ROWS_BLOCK 6 /* addresses of one place, as a power of two */
+
+struct found_row {
+	__u64 start;
+	__u64 to_frame;
+	__u32 size;    /* bytes */
+	__u32 version; /* of the list of mappings */
+	__u32 rule;
+	__u32 map_at;
+};
+
+_Static_assert(sizeof(struct found_row) == 32, "two in a cache line");
+
 struct walk {
 	__u64 pc;
 	__u64 sp;

@@ -132,24 +132,6 @@ struct proc_entry {
 #define TRAILS	     (1u << TRAILS_SHIFT)
 
 /*
- * A row that was found, in a file's text, with the addresses in its granule for which it is in
- * force. Kept in the place that the hash of the address gives.
- */
-#define ROWS_SHIFT 12
-#define ROWS_BLOCK 6 /* addresses of one place, as a power of two */
-
-struct found_row {
-	__u64 start;
-	__u64 to_frame;
-	__u32 size;    /* bytes */
-	__u32 version; /* of the list of mappings */
-	__u32 rule;
-	__u32 map_at;
-};
-
-_Static_assert(sizeof(struct found_row) == 32, "two in a cache line");
-
-/*
  * Beside each entry of a list: the tag of the mapping that it was made for, to check that it is
  * still there (bpf/prog/vma.bpf.h), and the stamp of the last sample that has checked it. A stamp
  * stands for a process and its count of changed mappings, or for one sample where the kernel does

@@ -205,14 +205,11 @@ __attribute__((noinline)) int trail_believe(__u32 entry)
 
 static __always_inline struct found_row *row_of(const struct cpu_state *st, __u64 addr)
 {
-	__u32 number = ((addr >> ROWS_BLOCK) ^ (__u64)st->version << 40) * 0x9e3779b97f4a7c15ull >>
-		       (64 - ROWS_SHIFT);
+	__u32 number = rows_place(addr, st->version) | bpf_get_smp_processor_id() << ROWS_SHIFT;
 
-	number |= bpf_get_smp_processor_id() << ROWS_SHIFT;
 	return bpf_map_lookup_elem(&rows, &number);
 }
 
-/* The rule in force at the address, if it was found before, with what belongs to it; else 0. */
 static __always_inline __u32 walk_recall(__u64 addr)
 {
 	struct cpu_state *st = this_state();
@@ -221,36 +218,7 @@ static __always_inline __u32 walk_recall(__u64 addr)
 	if (!st || !st->version)
 		return 0;
 	row = row_of(st, addr);
-	if (!row || row->version != st->version || addr - row->start >= row->size)
-		return 0;
-	if (row->map_at != st->walk.trail_map) {
-		if (!trail_believe(row->map_at))
-			return 0;
-		st->walk.trail_map = row->map_at;
-	}
-	st->walk.to_frame = row->to_frame;
-	st->walk.kept_at = row->map_at;
-	st->walk.again++;
-	return row->rule;
-}
-
-/* Keeps the rule that was found for the address looked up last. */
-static __always_inline void row_keep(const struct cpu_state *st, __u32 rule)
-{
-	const struct walk *w = &st->walk;
-	struct found_row *row = row_of(st, w->looked_at);
-	__u64 end = w->row_end;
-
-	if (!row)
-		return;
-	if (end > w->map.end)
-		end = w->map.end;
-	row->start = w->looked_at;
-	row->to_frame = w->to_frame;
-	row->size = end - row->start;
-	row->version = st->version;
-	row->rule = rule;
-	row->map_at = w->kept_at;
+	return row ? row_recall(&st->walk, row, addr, st->version) : 0;
 }
 
 /* Gives the walk the trail of the thread, whose process has that version of its list. */
@@ -283,12 +251,16 @@ __attribute__((noinline)) int walk_keep_rule(__u32 rule)
 {
 	struct cpu_state *st = this_state();
 	const __u32 kind = RULE_KIND(rule);
+	struct found_row *row;
 	struct trail *t;
 
 	if (!st || !st->version || (!st->walk.recalled && st->walk.by_file))
 		return 0;
-	if (!st->walk.recalled)
-		row_keep(st, rule);
+	if (!st->walk.recalled) {
+		row = row_of(st, st->walk.looked_at);
+		if (row)
+			row_keep(&st->walk, row, rule, st->version);
+	}
 	t = this_trail(st);
 	if (t && (kind == ROW_SP || kind == ROW_FP))
 		trail_note(&st->walk, t, rule);

@@ -21,6 +21,8 @@ struct step_host {
 	struct map_entry *entries;  /* MAP_ENTRIES_MAX, or NULL */
 	struct wide_rule *wide;	    /* WIDE_RULES_MAX, or NULL */
 	int (*read)(void *to, __u64 size, __u64 from);
+	/* False: something else than that entry says is mapped at the address; NULL: never so. */
+	int (*holds)(__u32 entry, __u64 addr);
 	__u64 key[STACKHASH_KEYS];
 };
 
@@ -99,9 +101,17 @@ static __attribute__((noinline)) int host_refill(struct walk *w, __u64 addr)
 	return walk_refill(w, addr);
 }
 
+/* As walk_search_lists of bpf/prog/walker.bpf.h. */
 static __attribute__((noinline)) int host_search_map(struct walk *w, __u64 addr)
 {
-	return walk_search_map(w, addr);
+	w->by_file = 0;
+	if (!walk_search_map(w, addr))
+		return 0;
+	if (host.holds && !host.holds(w->map_at, addr)) {
+		walk_distrust(w);
+		return 0;
+	}
+	return 1;
 }
 
 static __attribute__((noinline)) int host_frame_pointer(struct walk *w, int reason)
