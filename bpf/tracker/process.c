@@ -187,8 +187,8 @@ static int refresh_process(struct tracker *t, struct process *p, uid_t uid, bool
 	p->ppid = s.ppid;
 	p->uid = uid;
 	p->kthread = s.kthread;
-	/* The name in /proc may already be that of the next exec. */
-	if (!p->recorded)
+	/* The name in /proc may already be that of the next exec; a record has told another one. */
+	if (!p->recorded && (!process_is_unread(p) || !p->comm[0]))
 		memcpy(p->comm, s.comm, sizeof(p->comm));
 	targets_read(&t->targets, p);
 	if (s.start_stack && s.start_stack != p->start_stack) {

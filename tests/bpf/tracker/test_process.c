@@ -176,10 +176,11 @@ void __wrap_targets_apply(struct targets *ts, struct process *p)
 	(void)p;
 }
 
-static void exec_of(pid_t pid, uint64_t time)
+static void exec_of(pid_t pid, uint64_t time, const char *comm)
 {
-	const struct sideband_event e = {
-		.kind = SIDEBAND_EXEC, .pid = pid, .tid = pid, .time = time, .comm = "next"};
+	struct sideband_event e = {.kind = SIDEBAND_EXEC, .pid = pid, .tid = pid, .time = time};
+
+	snprintf(e.comm, sizeof(e.comm), "%s", comm);
 
 	process_on_event(&t, &e);
 }
@@ -200,7 +201,7 @@ static void test_late_record(void **state)
 		memcpy(now.comm, "first", sizeof("first"));
 		told_exec = later ? EXEC + 1 : EXEC;
 		told_at = later ? 1001 : 999;
-		exec_of(PID, 1000);
+		exec_of(PID, 1000, "next");
 		now.start_stack = START;
 		assert_int_equal(now.exec_id, later ? EXEC + 1 : 0);
 		assert_string_equal(find_exec(PID, START, EXEC)->comm, "first");
@@ -309,16 +310,25 @@ static void test_scan_before_record(void **state)
 		assert_string_equal(p->comm, own);
 		p->exec_id = EXEC;
 		prctl(PR_SET_NAME, "next");
+		p->exec_state = EXEC_UNREAD; /* its own exec is still to be read */
+		process_scan(&t, getpid());
+		assert_string_equal(p->comm, own);
+		p->exec_state = EXEC_SETTLED;
 		process_scan(&t, getpid());
 		t.stale.checked = turn;
 		stale_turn(&t, turn);
 		assert_string_equal(p->comm, own);
 		if (!lost)
-			exec_of(getpid(), 1000);
+			exec_of(getpid(), 1000, "next");
 		stale_turn(&t, clock_now());
 		assert_string_equal(p->comm, "next");
 		if (!lost)
 			assert_string_equal(find_exec(getpid(), p->start_stack, EXEC)->comm, own);
+		/* once more: a name that was told is not one that was there before */
+		exec_of(getpid(), 1001, own);
+		p->exec_state = EXEC_SETTLED;
+		process_scan(&t, getpid());
+		assert_string_equal(p->comm, own);
 		prctl(PR_SET_NAME, own);
 		processes_free(&t);
 		t.procs.ndoubts = 0;
