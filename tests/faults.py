@@ -726,6 +726,11 @@ TUI = [
     # The trampoline of signals gets the name of what precedes it.
     Fault("resolver-trampoline", "tui/symbolize/resolver.c",
           "if (!(frame & caller & FRAME_EXACT))", "if (!(frame & caller & 1))"),
+    # A map that was not answered for is read on, whatever it is.
+    Fault("perfmap-link", "symbols/names/perfmap.c", "&& st.st_nlink;", ";"),
+    Fault("perfmap-copy", "symbols/names/perfmap.c", "!pm->file.copied && !fstat", "!fstat"),
+    Fault("perfmap-refused", "symbols/names/perfmap.c",
+          "if (fd == -EAGAIN || fd == -ETIMEDOUT)", "if (fd < 0)"),
     # Names and processes.
     Fault("stacks-lost", "tui/collect/stackcache.c",
           "if (!raw) {\n\t\tsampler_forget(c->sampler, hash);\n\t\treturn NULL;",
@@ -768,7 +773,7 @@ TUI = [
           "m->funcs_read = true;"),
     Fault("modules-own-file", "tui/symbolize/modules_read.c",
           "object_fd(object) >= 0 ? object_fd(object) : m->fd;", "object_fd(object);"),
-    Fault("jit-ended-named", "tui/symbolize/jit.c", "(ended && !p->unread))", "false)"),
+    Fault("jit-ended-named", "tui/symbolize/jit.c", "unread != p->unread)", "(unread && 0))"),
     Fault("setup-kept", "tui/app/setup.c", "!own || columns[i].keep ||", "!own ||"),
     Fault("lines-order", "tui/symbolize/inline_cache.c",
           "&calls->frames[calls->count - 1 - i];", "&calls->frames[i];"),

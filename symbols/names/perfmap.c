@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/names/codemap.h"
@@ -31,7 +32,7 @@ struct perfmap {
 	uint64_t early;	 /* bytes written before the first sample */
 	bool skipping;	 /* the rest of a line that is too long */
 	bool behind;
-	bool unsure; /* check whether the process still has the same file */
+	bool unsure; /* the process may have another file, or this copy lack what was written */
 	uint64_t tail_end;
 	size_t ntail;
 	char tail[TAIL_BYTES]; /* in front of tail_end */
@@ -104,6 +105,17 @@ int perfmap_parse(struct codemap *map, const char *text, size_t length, size_t *
 /* --- the file -------------------------------------------------------------------------------- */
 
 /*
+ * Whether the open file is surely the one at its path, although that could not be looked up in
+ * time: then it is read on. One that was replaced has lost its link, and a copy may be old.
+ */
+static bool is_still_there(const struct perfmap *pm)
+{
+	struct stat st;
+
+	return pm->fd >= 0 && !pm->file.copied && !fstat(pm->fd, &st) && st.st_nlink;
+}
+
+/*
  * 1: another file than the one that was open before, or with other contents; 0: the same, the first
  * one, or none that may be read.
  */
@@ -117,6 +129,8 @@ static int look(struct perfmap *pm, const struct procfile_owner *owner, struct f
 	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)owner->nspid);
 	fd = procfile_ask(owner, path, asker, pm->fd >= 0 ? &pm->file : NULL, &file);
 	pm->unsure = fd < 0 && fd != -ENOENT && fd != -ESRCH && fd != -EALREADY;
+	if (fd == -EAGAIN || fd == -ETIMEDOUT)
+		pm->unsure = !is_still_there(pm);
 	if (fd < 0)
 		return 0;
 	anew = pm->fd >= 0 && (file.dev != pm->file.dev || file.inode != pm->file.inode ||
@@ -155,7 +169,12 @@ bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct
 
 bool perfmap_is_behind(const struct perfmap *pm)
 {
-	return pm->behind || (pm->unsure && pm->fd >= 0);
+	return pm->behind;
+}
+
+bool perfmap_is_unsure(const struct perfmap *pm)
+{
+	return pm->unsure && pm->fd >= 0;
 }
 
 static void advance(struct perfmap *pm, const char *text, size_t taken)

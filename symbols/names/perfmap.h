@@ -41,11 +41,10 @@ bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct
  */
 int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
 		   struct codemap *map, uint64_t round, size_t *budget);
-/*
- * True if the end of the file was not reached, or if the file could not be recognised: code that
- * has a name may have a newer one.
- */
+/* True if the end of the file was not reached: code that has a name may have a newer one. */
 bool perfmap_is_behind(const struct perfmap *pm);
+/* So if it could not be asked in time whether the process has another file now. */
+bool perfmap_is_unsure(const struct perfmap *pm);
 
 /*
  * Adds the whole lines of a text; *taken: their bytes. Lines that make no sense are skipped. For

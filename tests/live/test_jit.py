@@ -11,6 +11,7 @@ Covers: tui/collect/collector_post.c
 
 import collections
 import contextlib
+import glob
 import json
 import os
 import re
@@ -191,6 +192,43 @@ def test_short(tap):
         good = share(found, lambda leaf: leaf == OUTER or INNER.fullmatch(leaf))
         tap.ok(good > 0.9 and sum(found.values()) > 15, f"{way}: of a process that has ended",
                f"{good:.3f} of {sum(found.values())}: {found.most_common(4)}")
+
+
+def helpers_of(pid):
+    """The processes that open files for stacktop: the children of its child."""
+    parents = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            parents[int(path.split("/")[2])] = int(file.read().rpartition(")")[2].split()[1])
+    return [one for one, parent in parents.items() if parents.get(parent) == pid]
+
+
+def test_late(tap):
+    """The perf map of a process in another mount namespace cannot be asked for in time, since the
+    processes that do so are stopped: it is read on where it is open."""
+    what = "a map in another mount namespace is read on"
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        program = shutil.copy(JITNAMES, folder)
+        with live.Load(["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /tmp && "
+                        f"exec '{program}' map {LONG}"]) as process:
+            if not live.wait_for(lambda: process.poll() is not None or
+                                 os.path.exists(f"/proc/{process.pid}/root/tmp/perf-{process.pid}.map")) or \
+                    process.poll() is not None:
+                return tap.skip(what, "unshare failed")
+            with live.Stream("-K", "-d", "0.5", "-p", str(process.pid)) as stream:
+                named = stream.until(lambda slices: slices and any(OUTER in stack[2] for stack in slices[-1].stacks))
+                helpers = helpers_of(stream.pid)
+                for helper in helpers:
+                    os.kill(helper, signal.SIGSTOP)
+                found = collections.Counter()
+                for part in stream.more(4):
+                    found += leaves({tuple(stack[2]): stack[4] for stack in part.stacks})
+                for helper in helpers:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(helper, signal.SIGCONT)
+                stream.stop()
+    return tap.ok(named and helpers and any(map(INNER.fullmatch, found)) and "[jit]" not in found, what,
+                  f"{len(helpers)} helpers, {found.most_common(3)}")
 
 
 def add_memory(stage):
@@ -456,6 +494,7 @@ def main():
     live.need(tap)
     test_together(tap)
     test_short(tap)
+    test_late(tap)
     test_java(tap)
     tap.done()
 

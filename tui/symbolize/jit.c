@@ -52,7 +52,7 @@ struct jit_process {
 	uint64_t doubted; /* round in which code replaced other code; 0: none lately */
 	bool behind;	  /* more was written than has been read */
 	bool hotspot;
-	bool unread; /* ended, and may have replaced its perf map once more before */
+	bool unread; /* may have another perf map: not known in time, or it has ended since */
 	uid_t uid;   /* that its memory is charged to */
 	size_t charged;
 	uint64_t refused; /* ns, when its user had too much; 0: not refused */
@@ -279,7 +279,8 @@ static bool is_recent(const struct jit *jit, uint64_t round)
 /* Certain names are another version than uncertain ones. */
 static void process_doubt(const struct jit *jit, struct jit_process *p, bool lives)
 {
-	const bool ended = !lives && codemap_was_cleared(p->by_map);
+	const bool unread =
+		(!lives && codemap_was_cleared(p->by_map)) || perfmap_is_unsure(p->perfmap);
 	uint64_t by_map, by_dump;
 	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
 
@@ -288,10 +289,10 @@ static void process_doubt(const struct jit *jit, struct jit_process *p, bool liv
 	by_dump = codemap_last_rewritten(p->by_dump);
 	by_map = codemap_last_rewritten(p->by_map);
 	if (behind != p->behind || (p->doubted && !is_recent(jit, p->doubted)) ||
-	    (ended && !p->unread))
+	    unread != p->unread)
 		p->version++;
 	p->behind = behind;
-	p->unread = ended;
+	p->unread = unread;
 	p->doubted = by_map > by_dump ? by_map : by_dump;
 	if (!is_recent(jit, p->doubted))
 		p->doubted = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=tracker_proc,--wrap=tracker_open_mapped,--wrap=tracker_place */
-/* build: -Wl,--wrap=tracker_code_names,--wrap=tracker_runs_hotspot */
+/* build: -Wl,--wrap=tracker_code_names,--wrap=tracker_runs_hotspot,--wrap=procfile_ask */
 /*
  * Names of code made at run time, round by round, of perf maps of this process and of children of
  * other users. The tracker knows nothing of them.
- * Covers: tui/symbolize/jit.c symbols/base/quota.c
+ * Covers: tui/symbolize/jit.c symbols/base/quota.c symbols/names/perfmap.c
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -22,6 +22,8 @@
 
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/memory.h"
+#include "symbols/files/fileasker.h"
+#include "symbols/files/procfile.h"
 #include "tests/support/rights.h"
 #include "tui/symbolize/jit.h"
 
@@ -72,6 +74,26 @@ bool __wrap_tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *o
 	(void)t;
 	(void)of;
 	return hotspot;
+}
+
+static int asked_err;	  /* instead of the file; 0: it comes */
+static bool asked_copies; /* what comes is a copy */
+
+int __real_procfile_ask(const struct procfile_owner *owner, const char *path,
+			struct fileasker *asker, const struct file_facts *known,
+			struct file_facts *facts);
+int __wrap_procfile_ask(const struct procfile_owner *owner, const char *path,
+			struct fileasker *asker, const struct file_facts *known,
+			struct file_facts *facts);
+int __wrap_procfile_ask(const struct procfile_owner *owner, const char *path,
+			struct fileasker *asker, const struct file_facts *known,
+			struct file_facts *facts)
+{
+	int fd = asked_err ? asked_err : __real_procfile_ask(owner, path, asker, known, facts);
+
+	if (fd >= 0)
+		facts->copied = asked_copies;
+	return fd;
 }
 
 static uint64_t described; /* version of the process's own description; 0: none */
@@ -210,6 +232,54 @@ static void test_replaced(void **state)
 	jit_age(jit);
 	assert_name(0x1000, "alpha");
 	assert_name(0x2000, "other");
+}
+
+/*
+ * The file of a process in another mount namespace is asked for, and the answer may come too late.
+ * A file that is open is read on if it still has its name; a copy of it, and one that was replaced,
+ * may not have the last name of code that has one.
+ */
+static void test_asked_in_vain(void **state)
+{
+	static const struct {
+		int err;
+		bool copies, replaced, in_doubt;
+	} cases[] = {{-EAGAIN, false, false, false},
+		     {-ETIMEDOUT, false, false, false},
+		     {-EAGAIN, true, false, true},
+		     {-EAGAIN, false, true, true},
+		     {-EPERM, false, false, true}};
+	uint64_t version;
+	char path[64];
+
+	(void)state;
+	map_path(path, getpid());
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		asked_copies = cases[i].copies;
+		put("w", "1000 10 alpha\n");
+		assert_name(0x1000, "alpha");
+		version = jit_version(jit, &self);
+		jit_age(jit);
+		asked_err = cases[i].err;
+		if (cases[i].replaced)
+			unlink(path);
+		put("a", "2000 10 other\n");
+		assert_name(0x1000, cases[i].in_doubt ? JIT_REWRITTEN : "alpha");
+		assert_null(jit_find(jit, &self, 0x3000));
+		if (!cases[i].in_doubt)
+			assert_name(0x2000, "other");
+		assert_int_not_equal(jit_version(jit, &self), version);
+		version = jit_version(jit, &self);
+		jit_age(jit);
+		asked_err = 0;
+		put("a", "1000 10 alpha\n3000 10 third\n");
+		assert_name(0x3000, cases[i].replaced ? JIT_REWRITTEN : "third");
+		assert_name(0x1000, cases[i].replaced ? JIT_REWRITTEN : "alpha");
+		assert_int_not_equal(jit_version(jit, &self), version);
+		jit_free(jit);
+		assert_int_equal(jit_new(NULL, NULL, &jit), 0);
+	}
+	asked_copies = false;
 }
 
 /* --- users ----------------------------------------------------------------------------------- */
@@ -384,9 +454,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_rounds),   TEST(test_rounds_apart),	 TEST(test_early),
-		TEST(test_replaced), TEST(test_share_of_a_user), TEST(test_the_unused_goes),
-		TEST(test_ended),    TEST(test_ended_as_it_was), TEST(test_described),
+		TEST(test_rounds),	    TEST(test_rounds_apart),  TEST(test_early),
+		TEST(test_replaced),	    TEST(test_asked_in_vain), TEST(test_share_of_a_user),
+		TEST(test_the_unused_goes), TEST(test_ended),	      TEST(test_ended_as_it_was),
+		TEST(test_described),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
