@@ -157,10 +157,12 @@ UNWIND = [
     Fault("go-saved", "unwind/arch/x86_64/gocode.c",
           "if (cfa == 16 && code[0] == 0x55)", "if (cfa == 24 && code[0] == 0x55)"),
     # A walk through systemstack up to Go 1.20 lacks a frame.
-    Fault("go-left-out", "unwind/arch/x86_64/gocode.c",
-          "add(c, there, GO_NEXT, 0, 0);", "add(c, there, GO_FRAME, ARCH_FP, 16);"),
-    Fault("step-left-out", "unwind/step.h",
-          "if (r->cfa_kind == WIDE_CFA_NEXT)", "if (0)"),
+    Fault("go-links", "unwind/arch/x86_64/gocode.c", "if (full == back || pie == back)", "if (0)"),
+    Fault("go-links-pie", "unwind/arch/x86_64/gocode.c", "(full ? 21 : 16)", "21"),
+    Fault("step-left-out", "unwind/step.h", "w->guessed = 1;\n\t\tat = w->fp + 8;", "at = w->fp + 8;"),
+    # A coroutine's switch of stacks.
+    Fault("flow-switch", "unwind/flow.c", "f->insns[i - 1].kind != EFFECT_SAVE_SP", "!i"),
+    Fault("flow-switch-fp", "unwind/flow.c", "s.fp != FLOW_FP_CALLER || s.slot ||\n", "\n"),
     # A change of the depth of Go's functions is a zigzag number, and zero ends the table.
     Fault("go-depth", "unwind/go_pcsp.c",
           "change & 1 ? -1 - (int64_t)(change >> 1)", "change & 1 ? -(int64_t)(change >> 1)"),

@@ -75,6 +75,16 @@ static void wide_text(const struct dump *d, uint32_t index, struct columns *c)
 		column_set(c->cfa, "expr");
 		return;
 	}
+	if (r->cfa_kind == WIDE_CFA_GO) {
+		if (r->cfa_off)
+			snprintf(c->cfa, COLUMN, "*(*(*(*(tp%+d)%+d)%+d)%+d)+8", r->cfa_off,
+				 r->cfa_add, r->fp_off, r->ra_off);
+		else
+			column_set(c->cfa, "guess");
+		column_set(c->fp, "u");
+		column_set(c->ra, "c-8");
+		return;
+	}
 	wide_cfa_text(c->cfa, r);
 	wide_reg_text(c->fp, r->fp_kind, r->fp_reg, r->fp_off, "reg");
 	wide_reg_text(c->ra, r->ra_kind, r->ra_reg, r->ra_off, arch_reg_name(r->ra_reg));

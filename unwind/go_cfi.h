@@ -47,14 +47,24 @@ enum go_rule {
 	GO_OUTERMOST, /* there is no caller */
 	GO_FRAME,     /* CFA is by the frame pointer; see go_fp_slot */
 	GO_NO_FRAME,  /* the frame pointer is the caller's */
-	GO_NEXT,      /* it is, and nothing else leads to the caller, which is left out */
+	GO_LINKS,     /* it is, and the goroutine has saved its stack pointer; see links */
 	GO_CLONED,    /* rule_cloned (unwind/rule.h) */
+};
+
+/*
+ * The way to a goroutine that waits for its function on the system's stack, in bytes: from the
+ * thread pointer to where `g` is, within g to its m, within m to the m's goroutine, within that to
+ * the stack pointer that it has saved. All 0: not known.
+ */
+struct go_links {
+	int32_t g, m, goroutine, sp;
 };
 
 struct go_row {
 	uint64_t from; /* ELF address */
 	enum go_rule rule;
 	struct expr cfa; /* for GO_FRAME and GO_NO_FRAME */
+	struct go_links links;
 };
 
 /* Ascending; each holds up to the next one or the function's end. In front of the first: CFI. */

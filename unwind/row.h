@@ -110,7 +110,7 @@ enum row_class {
 enum wide_cfa {
 	WIDE_CFA_REG,	      /* CFA = cfa_reg + cfa_off */
 	WIDE_CFA_DEREF,	      /* CFA = *(cfa_reg + cfa_off) + cfa_add */
-	WIDE_CFA_NEXT,	      /* as WIDE_CFA_REG, but of the caller, which is left out */
+	WIDE_CFA_GO,	      /* by struct go_links (unwind/go_cfi.h) in cfa_off ... ra_off */
 	WIDE_CFA_DEREF_TWICE, /* CFA = **(cfa_reg + cfa_off) + cfa_add */
 };
 

@@ -9,6 +9,7 @@
 
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
+#include "unwind/go_cfi.h"
 #include "unwind/wide.h"
 
 /*
@@ -318,17 +319,15 @@ int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule)
 	return rule_wide(&cfa, &same, &ra, WIDE_CLONED | WIDE_KEPT(kept_reg), 0, wide, rule);
 }
 
-int rule_next(struct wide_rules *wide, uint32_t *rule)
+int rule_go_links(const struct go_links *links, struct wide_rules *wide, uint32_t *rule)
 {
-	const struct wide_rule next = {
-		.cfa_kind = WIDE_CFA_NEXT,
-		.cfa_reg = ARCH_FP,
-		.cfa_off = 8 - ARCH_RA_AT,
-		.fp_kind = WIDE_AT_CFA,
-		.fp_off = ARCH_RA_AT - 8,
-		.ra_kind = WIDE_AT_CFA,
-		.ra_off = ARCH_RA_AT,
+	const struct wide_rule go = {
+		.cfa_kind = WIDE_CFA_GO,
+		.cfa_off = links->g,
+		.cfa_add = links->m,
+		.fp_off = links->goroutine,
+		.ra_off = links->sp,
 	};
 
-	return rule_index(&next, wide, rule);
+	return rule_index(&go, wide, rule);
 }

@@ -11,6 +11,7 @@
 
 struct cfa_state;
 struct elf_file;
+struct go_links;
 struct wide_rules;
 
 /*
@@ -26,11 +27,8 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
  */
 int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule);
 
-/*
- * The rule where the frame pointer is the caller's, and nothing leads to the caller: its caller
- * follows. Errors as above.
- */
-int rule_next(struct wide_rules *wide, uint32_t *rule);
+/* The rule of Go's systemstack on the system's stack. Errors as above. */
+int rule_go_links(const struct go_links *links, struct wide_rules *wide, uint32_t *rule);
 
 /*
  * True when [start, end), ELF addresses, has the code of glibc's clone or clone3 between two FDEs:

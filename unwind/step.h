@@ -43,6 +43,8 @@
  *	STEP_BELIEVE(w, entry)
  *		calls STEP_TOUCH; 0: something else may be mapped where that entry of the lists
  *		says; unless defined, 1
+ *	STEP_THREAD_POINTER(w)
+ *		the register of the thread; 0: not known; unless defined, 0
  *	STEP_COPY(to, size, from)
  *		copies memory of the walk; unless defined, memcpy, and string.h is included before
  *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, word)
@@ -56,7 +58,8 @@
  *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, ra_at), WALK_BARE(w),
  *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
  *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w),
- *	WALK_AT_ZERO(w, cfa, fp), WALK_NULL_CALL(w), WALK_CODE_RULE(w, addr)
+ *	WALK_AT_ZERO(w, cfa, fp), WALK_NULL_CALL(w), WALK_CODE_RULE(w, addr),
+ *	WALK_GO(w, index)
  *		call the function of that name; unless defined, directly. BPF defines them as
  *		global functions, which the verifier checks once, apart from their callers
  *
@@ -89,6 +92,9 @@
 #ifndef STEP_BELIEVE
 #define STEP_BELIEVE(w, entry) (STEP_TOUCH(entry), 1)
 #endif
+#ifndef STEP_THREAD_POINTER
+#define STEP_THREAD_POINTER(w) 0
+#endif
 #ifndef STEP_COPY
 #define STEP_COPY(to, size, from) memcpy(to, from, size)
 #endif
@@ -111,6 +117,7 @@
 #define WALK_BARE	       walk_bare
 #define WALK_FRAME_POINTER     walk_frame_pointer
 #define WALK_WIDE	       walk_wide
+#define WALK_GO		       walk_go
 #define WALK_RULE_AT	       walk_rule_at
 #define WALK_SWITCH	       walk_switch
 #define WALK_EDGE	       walk_edge
@@ -422,6 +429,45 @@ static __always_inline int walk_has_left(struct walk *w, const struct wide_rule 
 	       !walk_load(w, w->fp + 8, &ra) && ra != w->pc && WALK_AFTER_CALL(w, ra);
 }
 
+/*
+ * The caller of Go's systemstack is on the stack of the goroutine, which has saved the stack
+ * pointer. If that cannot be found the frame pointer, which is the caller's, leads to the caller's
+ * caller.
+ */
+static __always_inline int walk_go(struct walk *w, __u32 index)
+{
+	const struct wide_rule *r = step_wide_rule(index);
+	__u64 at = STEP_THREAD_POINTER(w), fp = w->fp, ra;
+
+	if (!r)
+		return WALK_NO_TABLE;
+	if (!at || !r->cfa_off || step_read_user(w, &at, sizeof(at), at + (__s64)r->cfa_off) ||
+	    step_read_user(w, &at, sizeof(at), at + (__s64)r->cfa_add) ||
+	    step_read_user(w, &at, sizeof(at), at + (__s64)r->fp_off) ||
+	    step_read_user(w, &at, sizeof(at), at + (__s64)r->ra_off) || WALK_SWITCH(w, at)) {
+		w->guessed = 1;
+		at = w->fp + 8;
+		if (walk_load(w, w->fp, &fp))
+			return WALK_READ_FAULT;
+		if (at < w->sp && WALK_SWITCH(w, at))
+			return WALK_BAD_CFA;
+	}
+	if (walk_load(w, at, &ra))
+		return WALK_READ_FAULT;
+	STEP_NOTE(w, ra_at, at);
+	STEP_NOTE(w, cfa, at + 8);
+	ra = arch_code(ra);
+	if (!ra)
+		return WALK_AT_ZERO(w, at + 8, fp);
+	w->pc = ra;
+	w->sp = at + 8;
+	w->fp = fp;
+	w->fp_chain = 0;
+	w->exact = 0;
+	w->known = 0;
+	return WALK_CONTINUE;
+}
+
 static __always_inline int walk_wide(struct walk *w, __u32 index)
 {
 	const struct wide_rule *r = step_wide_rule(index);
@@ -430,6 +476,8 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 
 	if (!r)
 		return WALK_NO_TABLE;
+	if (!ARCH_HAS_LINK && r->cfa_kind == WIDE_CFA_GO)
+		return WALK_GO(w, index);
 	err = walk_register(w, r->cfa_reg, &value);
 	if (err)
 		return err;
@@ -458,8 +506,6 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return err;
 		cfa = w->loaded + (__s64)r->cfa_add;
 	}
-	if (r->cfa_kind == WIDE_CFA_NEXT)
-		w->guessed = 1;
 	STEP_NOTE(w, cfa, cfa);
 	if (r->fp_kind == WIDE_AT_CFA || r->fp_kind == WIDE_AT_REG) {
 		value = cfa;

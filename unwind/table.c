@@ -216,8 +216,8 @@ static int builder_instead(struct builder *b, const struct go_row *row, uint32_t
 		b->table->classes[ROW_CLASS_STACK_SWITCH]++;
 		return 0;
 	}
-	if (row->rule == GO_NEXT)
-		return rule_next(b->wide, rule);
+	if (row->rule == GO_LINKS)
+		return rule_go_links(&row->links, b->wide, rule);
 	if (row->rule == GO_CLONED)
 		return rule_cloned(b->kept_reg, b->wide, rule);
 	if (row->rule == GO_OUTERMOST)

@@ -12,6 +12,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/prog/arch.bpf.h"
 #include "bpf/prog/layout.h"
 
 struct walk;
@@ -29,12 +30,14 @@ extern const volatile struct profiler_config config;
 #define STEP_APART(w)		      walk_is_apart((w)->sp, (w)->fp)
 #define STEP_BELIEVE(w, entry)	      trail_believe(entry)
 #define STEP_COPY(to, size, from)     bpf_probe_read_kernel(to, size, from)
+#define STEP_THREAD_POINTER(w)	      current_thread_pointer()
 #define STEP_RECALL(w, addr)	      walk_recall(addr)
 #define WALK_KEEP(w, rule)	      walk_keep_rule(rule)
 #define WALK_REFILL(w, addr)	      walk_call_refill(addr)
 #define WALK_SEARCH_MAP(w, addr)      walk_search_lists(addr)
 #define WALK_FRAME_POINTER(w, reason) walk_call_frame_pointer(reason)
 #define WALK_WIDE(w, index)	      walk_call_wide(index)
+#define WALK_GO(w, index)	      walk_call_go(index)
 #define WALK_RULE_AT(w, addr)	      walk_call_rule_at(addr)
 #define WALK_SWITCH(w, cfa)	      walk_call_switch(cfa)
 #define WALK_AFTER_CALL(w, addr)      walk_call_after_call(addr)
@@ -76,6 +79,7 @@ __u64 walk_unlisted(__u64 pc, int exact);
 int walk_search_lists(__u64 addr);
 int walk_call_frame_pointer(int reason);
 int walk_call_wide(__u32 index);
+int walk_call_go(__u32 index);
 __u32 walk_call_rule_at(__u64 addr);
 int walk_call_switch(__u64 cfa);
 int walk_call_after_call(__u64 addr);

@@ -584,6 +584,15 @@ __attribute__((noinline)) int walk_call_frame_pointer(int reason)
 	return walk_frame_pointer(&st->walk, reason);
 }
 
+__attribute__((noinline)) int walk_call_go(__u32 index)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_go(&st->walk, index);
+}
+
 __attribute__((noinline)) int walk_call_wide(__u32 index)
 {
 	struct cpu_state *st = this_state();

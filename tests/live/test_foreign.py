@@ -74,14 +74,10 @@ GO_SIGNAL = GO + (r";main\.signals(;[\w/]*\bsyscall(/linux)?\.[^;]+)*"
 # The garbage collector's threads start at their own goexit. Code on the runtime's stack begins at a
 # thread's start, where the goroutine was left for good, or in the goroutine that called systemstack.
 GO_ROOT = r"runtime\.(goexit|clone|mstart|rt0_go|mcall|morestack)(\.abi0)?"
-# Up to Go 1.20 systemstack hides its caller, and the walk ends there if that has none.
-GO_HIDDEN = r"\[[^;]+\];runtime\.systemstack(\.abi0)?;runtime\.gcBgMarkWorker\.[^;]+(;runtime\.[^;]+)*" + VDSO
-# gogo has left the scheduler's stack, and no rule finds the goroutine that it is about to continue.
-GO_RESUME = r"\[rule not supported\];gogo"
-# Otherwise the walk is a guess.
-GO_GUESS = r"(\[guessed\];(?=(.*;)?runtime\.systemstack))?"
-GO_RUNTIME = (GO_GUESS + f"({GO}" + r";main\.churn|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*" + VDSO + "|" +
-              GO_HIDDEN + "|" + GO_RESUME)
+# A closure has the name of the function around it, which gives it to systemstack.
+GO_CLOSURE = "".join(rf"(?!.*(?<!;{name});runtime\.systemstack(\.abi0)?;{name}\.func)"
+                     for name in (r"runtime\.gcBgMarkWorker", r"runtime\.\(\*mheap\)\.alloc"))
+GO_RUNTIME = GO_CLOSURE + f"({GO}" + r";main\.churn|" + GO_ROOT + r"|gogo)(;(?!\[|main\.)[^;]+)*" + VDSO
 # The runtime asks for the time on the system stack; the way there and back is on this one.
 GO_CLOCK = GO + r";main\.watch(;time\.[^;]+|;runtime\.(time_now|nanotime|walltime)[^;]*)*" + VDSO
 # The runtime's own threads: one reads the clock all the time, however little CPU the worker gets.
@@ -101,8 +97,7 @@ CGO_CALL = (GO + r";main\.one;main\.two;main\._Cfunc_{0}(\.abi0)?;runtime\.cgoca
 CGO_BACK = CGO_CALL.format("c_through") + (
     r"c_again;goBack;crosscall2;runtime\.cgocallback(\.abi0)?(;runtime\.cgocallbackg1?(\.abi0)?)+;"
     r"_cgoexp_\w+_goBack(;main\.goBack)?;main\.framed")
-CGO_COLLECT = (GO_GUESS + f"({GO}" + r";main\.collect|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*" + VDSO + "|" +
-               GO_HIDDEN + "|" + GO_RESUME)
+CGO_COLLECT = GO_CLOSURE + f"({GO}" + r";main\.collect|" + GO_ROOT + r"|gogo)(;(?!\[|main\.)[^;]+)*" + VDSO
 # The runtime's own threads: C code without CFI starts them.
 CGO_THREAD = (r"(\[[^;]+\]|{0};(start_thread|{0})(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
               r"(;runtime\.[^;]+)*").format(CLONE) + VDSO

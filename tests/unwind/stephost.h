@@ -23,6 +23,7 @@ struct step_host {
 	int (*read)(void *to, __u64 size, __u64 from);
 	/* False: something else than that entry says is mapped at the address; NULL: never so. */
 	int (*holds)(__u32 entry, __u64 addr);
+	__u64 thread_pointer;
 	__u64 key[STACKHASH_KEYS];
 };
 
@@ -34,8 +35,9 @@ struct step_host {
 
 static struct step_host host = {.key = HOST_KEY};
 
-#define STEP_KEY(n)	(host.key[n])
-#define STEP_BARRIER(x) __asm__ volatile("" : "+r"(x))
+#define STEP_THREAD_POINTER(w) (host.thread_pointer)
+#define STEP_KEY(n)	       (host.key[n])
+#define STEP_BARRIER(x)	       __asm__ volatile("" : "+r"(x))
 
 static inline int step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
 {
@@ -73,6 +75,7 @@ static int host_scan(struct walk *w);
 #define WALK_SEARCH_MAP	       host_search_map
 #define WALK_FRAME_POINTER     host_frame_pointer
 #define WALK_WIDE	       host_wide
+#define WALK_GO		       walk_go
 #define WALK_RULE_AT	       host_rule_at
 #define WALK_SWITCH	       host_switch
 #define WALK_EDGE	       host_edge

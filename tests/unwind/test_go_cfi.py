@@ -104,12 +104,16 @@ e_end:	.skip 16, 0xcc
 	.cfi_endproc
 f_end:	.skip 16, 0xcc
 
-	# Up to Go 1.20, the frame pointer is that of the caller.
+	# Up to Go 1.20: g, its m, that one's goroutine, and the stack pointer that this has saved.
 	function runtime.systemstack.abi0
 	call *%rax
 	mov 0x38(%rdx), %rbx
 	mov %rbx, %rsp
 g_new:	call *%rdi
+	mov %fs:-8, %rax
+	mov 0x30(%rax), %rbx
+	mov 0xc0(%rbx), %rax
+	mov %rax, %fs:-8
 	mov 0x38(%rax), %rsp
 g_back:	movq $0, 0x38(%rax)
 	ret
@@ -308,6 +312,46 @@ cie:	.long 2f - 1f
 	.skip 16
 """
 
+# The same where the program may be at any address, and in a library, where a relocation gives the place.
+OTHERS = """
+	.globl time.now, "runtime.systemstack.abi0", "runtime.systemstack"
+	.type "runtime.systemstack.abi0", @function
+	.type "runtime.systemstack", @function
+	.text
+time.now:
+	nop
+	.macro back
+	mov %fs:(%rcx), %rax
+	mov 0x28(%rax), %rbx
+	mov 0xb8(%rbx), %rax
+	mov %rax, %fs:(%rcx)
+	mov 0x40(%rax), %rsp
+	.endm
+"runtime.systemstack.abi0":
+	.cfi_sections .debug_frame
+	.cfi_startproc
+	mov 0x38(%rdx), %rbx
+	mov %rbx, %rsp
+a_new:	call *%rdi
+	mov $-16, %rcx
+	back
+a_back:	ret
+	.cfi_endproc
+a_end:	.skip 16, 0xcc
+"runtime.systemstack":
+	.cfi_startproc
+	mov 0x38(%rdx), %rbx
+	mov %rbx, %rsp
+b_new:	call *%rdi
+	mov time.now(%rip), %rcx
+	back
+b_back:	ret
+	.cfi_endproc
+b_end:	.skip 16, 0xcc
+	.section .go.buildinfo, "aw"
+	.skip 16
+"""
+
 FRAME = ("rbp+16", "c-16", "c-8")
 
 
@@ -336,7 +380,8 @@ EXPECTED = {
         ("e_end", END)],
     "the outermost function": [("runtime.goexit.abi0", OUTERMOST), ("f_end", END)],
     "systemstack up to Go 1.20": [
-        ("runtime.systemstack.abi0", stack(8)), ("g_new", FRAME), ("g_back", stack(8)),
+        ("runtime.systemstack.abi0", stack(8)), ("g_new", ("*(*(*(*(tp-8)+48)+192)+56)+8", "u", "c-8")),
+        ("g_back", stack(8)),
         ("g_end", END)],
     "systemstack of Go 1.21": [
         ("runtime.systemstack", stack(8)), ("h_low", stack(16)), ("h_set", FRAME),
@@ -357,7 +402,7 @@ EXPECTED = {
         ("runtime.clone.abi0", stack(8)), ("r_both", ("rsp+8", "u", "c-8|u")), ("r_child", OUTERMOST),
         ("r_end", END)],
     "its wrapper": [("runtime.clone", stack(8)), ("s_low", stack(32)), ("s_back", stack(8)), ("s_end", END)],
-    "another goroutine": [("gogo", stack(8)), ("q_new", UNKNOWN), ("q_end", END)],
+    "another goroutine": [("gogo", stack(8)), ("q_new", OUTERMOST), ("q_end", END)],
     "a frame pointer saved by a move": [
         ("main.old", stack(8)), ("m_low", stack(32)), ("m_kept", saved(32)), ("m_back", stack(8)),
         ("m_end", END)],
@@ -369,12 +414,20 @@ EXPECTED = {
     "another register of the frame": [("main.without", stack(8)), ("p_low", stack(32)),
                                       ("p_end", END)],
 }
+EXPECTED_OTHERS = {
+    "systemstack at any address": [
+        ("runtime.systemstack.abi0", stack(8)), ("a_new", ("*(*(*(*(tp-16)+40)+184)+64)+8", "u", "c-8")),
+        ("a_back", stack(8)), ("a_end", END)],
+    "systemstack of a library": [
+        ("runtime.systemstack", stack(8)), ("b_new", ("guess", "u", "c-8")), ("b_back", stack(8)),
+        ("b_end", END)],
+}
 
 
-def build(folder):
+def build(folder, text):
     source, program = os.path.join(folder, "clock.S"), os.path.join(folder, "clock")
     with open(source, "w", encoding="ascii") as file:
-        file.write(SOURCE)
+        file.write(text)
     subprocess.run([os.environ.get("CC", "gcc"), "-nostdlib", "-static", "-Wl,-e,time.now",
                     "-o", program, source], check=True)
     names = subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout
@@ -382,18 +435,23 @@ def build(folder):
                      for address, _, name in (line.split() for line in names.splitlines())}
 
 
-def main():
-    tap = live.Tap()
+def check(tap, text, expected):
     with tempfile.TemporaryDirectory(prefix="stacktop-go-") as folder:
-        program, at = build(folder)
+        program, at = build(folder, text)
         out, err, status = live.stacktop("--dump-unwind", program)
         tap.ok(status == 0, "--dump-unwind", err.strip())
     table = [(int(row[0], 16), tuple(row[1:])) for row in (line.split("\t")
                                                            for line in out.splitlines())]
-    for name, rows in EXPECTED.items():
+    for name, rows in expected.items():
         rows = [(at[label], rule) for label, rule in rows]
         found = [row for row in table if rows[0][0] <= row[0] <= rows[-1][0]]
         tap.ok(found == rows, name, "" if found == rows else f"{found} instead of {rows}")
+
+
+def main():
+    tap = live.Tap()
+    check(tap, SOURCE, EXPECTED)
+    check(tap, OTHERS, EXPECTED_OTHERS)
     tap.done()
 
 

@@ -426,34 +426,48 @@ static void test_cloned(void **state)
 	assert_int_equal(w->regs[DWARF_RBX], 0xb0b0);
 }
 
-/* The frame pointer leads past the caller: such a walk is complete, but a guess. */
-static void test_left_out(void **state)
+/*
+ * Go's systemstack: by the links from the thread pointer to the stack pointer that the goroutine
+ * has saved; else the frame pointer leads past the caller: such a walk is complete, but a guess.
+ */
+static void test_go_links(void **state)
 {
-	struct wide_rule r = plain_wide;
+	struct wide_rule r = {
+		.cfa_kind = WIDE_CFA_GO, .cfa_off = -8, .cfa_add = 48, .fp_off = 192, .ra_off = 56};
+	const __u64 thread = R10 + 64, g = R10 + 256, m = R10 + 512, goroutine = R10 + 1024;
+	const __u64 saved = FP + 64; /* its stack may be below this one, too */
 	struct walk *w;
 
 	(void)state;
-	r.cfa_reg = DWARF_RBP;
-	r.cfa_off = 16;
-	r.ra_off = -8;
-	store(FP + 8, TEXT);
+	store(thread - 8, g);
+	store(g + 48, m);
+	store(m + 192, goroutine);
+	store(goroutine + 56, saved);
+	store(saved, TEXT + 0x80);
+	fake.text[0x80 - 5] = 0xe8; /* call rel32 */
+	store(FP, FP + 128);
+	store(FP + 8, TEXT + 64);
+	host.thread_pointer = thread;
 	w = begin_wide(&r);
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
-	assert_state(w, TEXT, FP + 16, FP);
+	assert_state(w, TEXT + 0x80, saved + 8, FP);
 	assert_false(w->guessed);
-	r.cfa_kind = WIDE_CFA_NEXT;
-	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_CONTINUE);
-	assert_state(w, TEXT, FP + 16, FP);
-	assert_true(w->guessed);
+
+	/* no call, no links, no thread pointer */
+	store(saved, TEXT + 1);
+	for (int i = 0; i < 3; i++) {
+		w = begin_wide(&r);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		assert_state(w, TEXT + 64, FP + 16, FP + 128);
+		assert_true(w->guessed);
+		store(saved, TEXT + 0x80);
+		if (i)
+			host.thread_pointer = 0;
+		else
+			r.cfa_off = 0;
+	}
 	store(FP + 8, 0);
-	w = begin_wide(&r);
-	w->start_stack = FP + 16;
-	assert_int_equal(walk_step(w), WALK_GUESSED);
-	r.cfa_kind = WIDE_CFA_REG;
-	w = begin_wide(&r);
-	w->start_stack = FP + 16;
-	assert_int_equal(walk_step(w), WALK_BOTTOM);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GUESSED);
 }
 
 /* --- a pc of zero ---------------------------------------------------------------------------- */
@@ -643,7 +657,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(short_rows), TEST(ends_of_rows),	   TEST(ends_of_mappings), TEST(wide_rows),
 		TEST(signal_row), TEST(sigcontext),	   TEST(kept_register),	   TEST(cloned),
-		TEST(left_out),	  TEST(ends_of_wide_rows), TEST(lost_registers),   TEST(zero),
+		TEST(go_links),	  TEST(ends_of_wide_rows), TEST(lost_registers),   TEST(zero),
 		TEST(null_call),
 	};
 

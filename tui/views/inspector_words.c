@@ -121,6 +121,10 @@ static void say_wide(struct words *w)
 		say(w, "          in the sigcontext that the kernel left");
 		return;
 	}
+	if (r->cfa_kind == WIDE_CFA_GO) {
+		say(w, "5 rule    the stack pointer that Go's goroutine has saved");
+		return;
+	}
 	if (r->cfa_kind == WIDE_CFA_DEREF)
 		say(w, "5 rule    CFA = [%s %+d] %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off, r->cfa_add);
@@ -130,8 +134,6 @@ static void say_wide(struct words *w)
 	else
 		say(w, "5 rule    CFA = %s %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off);
-	if (r->cfa_kind == WIDE_CFA_NEXT)
-		say(w, "          of the caller, which is left out");
 	if (r->flags & WIDE_CLONED)
 		say(w,
 		    "          the parent's; " ARCH_RESULT_NAME " = 0: a child, without a caller");

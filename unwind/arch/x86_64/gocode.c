@@ -6,8 +6,8 @@
  * From Go 1.21 on all of them have a frame, so their frame pointer stays on the stack of their
  * caller while the stack pointer does not. Up to Go 1.20 those without arguments on the stack have
  * none. There asmcgocall, which cgocall alone calls on a goroutine's stack, has the frame pointer
- * of cgocall, at a fixed distance from its stack pointer; and systemstack has that of its caller,
- * which leads to the caller of that caller: one frame is left out, and the walk is a guess.
+ * of cgocall, at a fixed distance from its stack pointer; and where systemstack goes back its code
+ * says where the goroutine has saved its stack pointer. The frame pointer is that of the caller.
  */
 #include "unwind/go_cfi.h"
 
@@ -39,6 +39,17 @@ static const uint16_t pop_jmp[] = {0x5d, 0xff, 0xe7, END};	       /* pop %rbp; j
 static const uint16_t align[] = {0x48, 0x83, 0xe4, 0xf0, END};	       /* and $~15,%rsp */
 static const uint16_t save_rdx[] = {0x48, 0x89, 0x54, 0x24, ANY, END}; /* mov %rdx,n(%rsp) */
 static const uint16_t system_stack[] = {0x48, 0x8b, 0x5a, 0x38, END};  /* mov 0x38(%rdx),%rbx */
+/* mov %fs:n,%rax; mov m(%rax),%rbx; mov n(%rbx),%rax; mov %rax,%fs:n; mov n(%rax),%rsp */
+static const uint16_t go_back[] = {
+	0x64, 0x48, 0x8b, 0x04, 0x25, ANY,  ANY,  ANY,	ANY,  0x48, 0x8b, 0x58,
+	ANY,  0x48, 0x8b, 0x83, ANY,  ANY,  ANY,  ANY,	0x64, 0x48, 0x89, 0x04,
+	0x25, ANY,  ANY,  ANY,	ANY,  0x48, 0x8b, 0x60, ANY,  END,
+};
+/* The same in a program for any address: mov $n,%rcx; mov %fs:(%rcx),%rax ... */
+static const uint16_t go_back_pie[] = {
+	0x48, 0xc7, 0xc1, ANY, ANY, ANY, ANY,  0x64, 0x48, 0x8b, 0x01, 0x48, 0x8b, 0x58, ANY, 0x48,
+	0x8b, 0x83, ANY,  ANY, ANY, ANY, 0x64, 0x48, 0x89, 0x01, 0x48, 0x8b, 0x60, ANY,	 END,
+};
 
 /* syscall; cmp $0,%rax */
 static const uint16_t system_call[] = {0x0f, 0x05, 0x48, 0x83, 0xf8, 0x00, END};
@@ -226,6 +237,24 @@ static bool frame(struct code *c)
 	return set && pushed_frame(c, set);
 }
 
+static void add_links(struct code *c, size_t there, size_t back)
+{
+	const size_t full = behind(c, there, back, go_back),
+		     pie = behind(c, there, back, go_back_pie);
+	struct go_links links = {0};
+
+	if (full == back || pie == back) {
+		memcpy(&links.g, c->text + back - (full ? 28 : 27), sizeof(links.g));
+		links.m = (int8_t)c->text[back - (full ? 21 : 16)];
+		memcpy(&links.goroutine, c->text + back - (full ? 17 : 12),
+		       sizeof(links.goroutine));
+		links.sp = (int8_t)c->text[back - 1];
+	}
+	add(c, there, GO_LINKS, 0, 0);
+	if (c->rows->count)
+		c->rows->row[c->rows->count - 1].links = links;
+}
+
 /* Up to Go 1.20. */
 static bool systemstack(struct code *c)
 {
@@ -235,7 +264,7 @@ static bool systemstack(struct code *c)
 
 	if (!back)
 		return false;
-	add(c, there, GO_NEXT, 0, 0);
+	add_links(c, there, back);
 	add(c, back, GO_CFI, 0, 0);
 	return true;
 }
@@ -274,10 +303,12 @@ static bool asmcgocall(struct code *c, const struct elf_file *file, uint64_t cgo
 	return aligned(c, back);
 }
 
-/* The functions that leave a stack for good: what they call on the other one has no caller. */
-static bool leave(struct code *c)
+/* The functions that leave a stack for good: on the other one they, and what they call, have no
+ * caller. */
+static bool leave(struct code *c, enum go_kind kind)
 {
-	size_t there = behind_switch(c, 0);
+	size_t there =
+		kind == GO_RESUME ? behind(c, 0, c->size, switch_gobuf) : behind_switch(c, 0);
 
 	if (there)
 		add(c, there, GO_OUTERMOST, 0, 0);
@@ -298,27 +329,15 @@ static bool cloned(struct code *c)
 	return true;
 }
 
-/* Where it jumps to is in a register that nothing but a leaf has, and its stack has no such frame.
- */
-static bool resume(struct code *c)
-{
-	size_t there = behind(c, 0, c->size, switch_gobuf);
-
-	if (there)
-		add(c, there, GO_WRONG, 0, 0);
-	return there;
-}
-
 static bool changes(struct code *c, const struct elf_file *file, enum go_kind kind,
 		    uint64_t cgocall)
 {
 	switch (kind) {
 	case GO_LEAVE:
-		return leave(c);
+	case GO_RESUME:
+		return leave(c, kind);
 	case GO_CLONE:
 		return cloned(c);
-	case GO_RESUME:
-		return resume(c);
 	case GO_SYSTEMSTACK:
 		return frame(c) || systemstack(c);
 	case GO_ASMCGOCALL:
