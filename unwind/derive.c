@@ -254,7 +254,9 @@ static int rule_of(struct deriver *d, const struct flow_state *s, uint32_t *rule
 		return 0;
 	}
 	/* Both are right where both are known; a frame as compilers make it needs fewer rows. */
-	if (s->fp > 0 && (s->sp <= 0 || s->fp == s->slot)) {
+	if (s->sp == FLOW_POPPED) {
+		state.cfa.reg = ARCH_SP;
+	} else if (s->fp > 0 && (s->sp <= 0 || s->fp == s->slot)) {
 		state.cfa.reg = ARCH_FP;
 		state.cfa.add = s->fp;
 	} else if (s->sp > 0) {

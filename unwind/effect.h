@@ -21,6 +21,7 @@ enum effect_kind {
 	EFFECT_POP_FP,
 	EFFECT_ADD_SP,	/* SP += value */
 	EFFECT_SP_LOST, /* SP becomes something else */
+	EFFECT_SAVE_SP, /* SP is put into memory, or into a register other than FP */
 	EFFECT_FP_LOST,
 	EFFECT_BOTH_LOST,
 	EFFECT_SP_FROM_FP, /* SP = FP + value */

@@ -12,6 +12,10 @@
  * of a jump table. Both are tried: the state of the jump, then that of a function's start. A return
  * settles which one it is, since its frame has to be empty; without one there is no state.
  *
+ * Coroutines change stacks: the function saves SP, takes that of another stack, which it has left
+ * in the same way, and restores from there what it has saved here. So the state is the same on
+ * both.
+ *
  * A call may not return, and then other code follows it. So what follows a call is explored last,
  * and gives way to what jumps and branches say. If it leads into a contradiction the call is marked
  * and everything is done again without that edge.
@@ -33,6 +37,7 @@
 #define FRAME_MAX  (1 << 24)
 #define RETRIES	   8	      /* without one more call that does not return */
 #define STEPS_EACH 16u	      /* of all exploring, per instruction */
+#define SWITCH_MAX 32u	      /* instructions from a change of stacks to the return */
 #define TRIAL_MAX  (1u << 16) /* steps of an exploration */
 
 struct undo {
@@ -127,6 +132,10 @@ static struct flow_state state_after(struct flow_state s, const struct flow_insn
 
 	if (s.sp == FLOW_OUTERMOST)
 		return s;
+	if (known && insn->flags & TAKES_RA) {
+		s.sp = FLOW_POPPED;
+		return s;
+	}
 	switch (insn->kind) {
 	case EFFECT_PUSH:
 		state_add_sp(&s, -WORD);
@@ -339,6 +348,56 @@ static bool ends_frame(const struct flow *f, uint32_t at, const struct flow_stat
 		(insn->kind == EFFECT_POP_FP && at && f->insns[at - 1].kind == EFFECT_SP_FROM_FP));
 }
 
+/*
+ * True for the instruction that changes stacks in a coroutine's switch: the stack pointer was saved
+ * right before, and from here on nothing but what is restored leads to the return, or to a jump
+ * that has taken the return address, or leaves it. That instruction is marked.
+ */
+static bool switches(struct flow *f, uint32_t at, const struct flow_state *before)
+{
+	struct flow_state s = *before;
+	uint32_t end = f->ninsns - at < SWITCH_MAX ? f->ninsns : at + SWITCH_MAX, popped = NO_INSN,
+		 i;
+
+	for (i = at; i && f->insns[i - 1].kind == EFFECT_NONE; i--)
+		;
+	if (!i || f->insns[i - 1].kind != EFFECT_SAVE_SP || s.sp <= 0)
+		return false;
+	for (i = at + 1; i < end; i++) {
+		const struct flow_insn *insn = &f->insns[i];
+		int64_t up = insn->kind == EFFECT_ADD_SP ? insn->value : WORD;
+
+		switch (insn->kind) {
+		case EFFECT_POP:
+		case EFFECT_ADD_SP:
+			if (s.sp == up) {
+				popped = i;
+				s.sp = FLOW_POPPED;
+				break;
+			}
+			if (up < 0 || s.sp < up)
+				return false;
+			/* fall through */
+		case EFFECT_NONE:
+		case EFFECT_POP_FP:
+		case EFFECT_LOAD_FP:
+			s = state_after(s, insn);
+			break;
+		case EFFECT_RETURN:
+		case EFFECT_JUMP_COMPUTED:
+			if (s.fp != FLOW_FP_CALLER || s.slot ||
+			    (s.sp != RA_ONLY && (popped == NO_INSN || insn->kind == EFFECT_RETURN)))
+				return false;
+			if (popped != NO_INSN)
+				f->insns[popped].flags |= TAKES_RA;
+			return true;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
 /* Applies one instruction, and follows it to all that may come next but what follows a call. */
 static int explore_step(struct explore *e, uint32_t at)
 {
@@ -357,9 +416,14 @@ static int explore_step(struct explore *e, uint32_t at)
 	if (state_equal(&before, &entry) && flow_is_child(e->flow, at))
 		e->flow->insns[at].state = before = outermost;
 	/* It takes the return address away, to change the arguments above it. */
-	if (!e->guess && insn->kind == EFFECT_POP && state_equal(&before, &entry))
+	if (!e->guess && insn->kind == EFFECT_POP && !(insn->flags & TAKES_RA) &&
+	    state_equal(&before, &entry))
 		return 0;
 	after = state_after(before, insn);
+	if (insn->kind == EFFECT_SP_LOST && switches(e->flow, at, &before)) {
+		after = before;
+		explore_proved(e, true);
+	}
 	/* It pushes the return address again, behind more arguments. */
 	if (!e->guess && insn->kind == EFFECT_PUSH && insn->flags & USES_SP && before.sp > 0 &&
 	    insn->value == before.sp - RA_ONLY && before.fp == FLOW_FP_CALLER && !before.slot)

@@ -14,6 +14,7 @@
 #define FLOW_NONE      0    /* sp: no path leads here */
 #define FLOW_UNKNOWN   (-1) /* sp: the CFA is not at a known distance */
 #define FLOW_OUTERMOST (-2) /* sp: there is no caller */
+#define FLOW_POPPED    (-3) /* sp: the return address is below SP, which is the CFA */
 #define FLOW_FP_CALLER 0    /* fp: it is the caller's */
 #define FLOW_FP_OTHER  (-1) /* fp: anything */
 

@@ -19,6 +19,7 @@ enum flow_flag {
 	TAKEN = 8,    /* its address is taken */
 	USES_SP = 16, /* it uses the memory at SP + value */
 	JUMPED_TO = 32,
+	TAKES_RA = 64, /* it takes the return address from the stack, to jump there */
 };
 
 /* Fills flow->insns, without states. -ENOMEM, or as work_add. */

@@ -258,6 +258,8 @@ def cases():
     yield Case("chain.nocfi-static", f"{STATIC};{CHAIN}")
     yield Case("chain.nasm", f"{GLIBC};{NASM}")
     yield Case("fcontext", rf"(make_fcontext|{BOOST});routine;work;(spin|{JUMP})|{GLIBC};main(;({JUMP}))?")
+    yield Case("fcontext", rf"((make_fcontext|{BOOST});routine;work|{GLIBC};main)(;(jump_fcontext@plt|{JUMP}))?",
+               "jumps")
     yield Case("chain.musl", f"{MUSL};{CHAIN}")
     yield Case("chain.musl-direct", f"{MUSL};{DIRECT}")
     yield Case("chain.musl-static", f"{MUSL};{DIRECT}")

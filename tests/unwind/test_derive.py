@@ -246,7 +246,77 @@ pointed:
 	ret
 	ends clone_like
 
+	function switch_pops		# to another stack, as Boost and as Ruby do it
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	push %rbx
+	.cfi_def_cfa_offset 24
+	mov %rsp, (%rdi)
+	mov (%rsi), %rsp
+	pop %rbx
+	.cfi_def_cfa_offset 16
+	pop %rbp
+	.cfi_def_cfa_offset 8
+	.cfi_restore rbp
+	ret
+	ends switch_pops
+
+	function switch_moves
+	lea -24(%rsp), %rsp
+	.cfi_def_cfa_offset 32
+	mov %rbx, 8(%rsp)
+	mov %rbp, 16(%rsp)
+	.cfi_offset rbp, -16
+	mov %rsp, %rax
+	mov %rdi, %rsp
+	mov 24(%rsp), %r8
+	mov 8(%rsp), %rbx
+	mov 16(%rsp), %rbp
+	.cfi_restore rbp
+	lea 32(%rsp), %rsp
+	.cfi_def_cfa_offset 0
+	mov %rax, %rdi
+	jmp *%r8
+	ends switch_moves
+
+	function switch_and_call	# what it jumps to returns
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	mov %rsp, %rax
+	mov %rdi, %rsp
+	pop %rbp
+	.cfi_def_cfa_offset 8
+	.cfi_restore rbp
+	jmp *%rdx
+	ends switch_and_call
+
 	# --- no rows ---
+	function silent_elsewhere	# a function on another stack, and back
+	mov %rsp, %rbx
+	mov %rdi, %rsp
+	push %rsi
+	pop %rcx
+	mov %rbx, %rsp
+	ret
+	ends silent_elsewhere
+
+	function silent_switch		# without the caller's FP
+	push %rbp
+	mov %rsp, (%rdi)
+	mov (%rsi), %rsp
+	pop %rcx
+	ret
+	ends silent_switch
+
+	function silent_loses		# SP is not saved
+	push %rbp
+	mov (%rsi), %rsp
+	pop %rbp
+	ret
+	ends silent_loses
+
 	function silent_realigned	# without a frame pointer
 	ret
 	ends silent_realigned

@@ -155,7 +155,8 @@ static const struct sample samples[] = {
 	INSN("\x48\x89\xec", SP_FROM_FP, 0),	      /* mov %rbp,%rsp */
 	INSN("\x89\xe5", FP_LOST, 0),		      /* mov %esp,%ebp */
 	INSN("\x48\x89\xc4", SP_LOST, 0),	      /* mov %rax,%rsp */
-	INSN("\x49\x89\xe5", NONE, 0),		      /* mov %rsp,%r13 */
+	INSN("\x49\x89\xe5", SAVE_SP, 0),	      /* mov %rsp,%r13 */
+	INSN("\x48\x89\x27", SAVE_SP, 0),	      /* mov %rsp,(%rdi) */
 	INSN("\x49\x89\xec", NONE, 0),		      /* mov %rbp,%r12 */
 	INSN("\x48\x83\xec\x18", ADD_SP, -24),	      /* sub $24,%rsp */
 	INSN("\x48\x81\xc4\0\x01\0\0", ADD_SP, 256),  /* add $256,%rsp */

@@ -428,7 +428,7 @@ static enum effect_kind move(const struct insn *i, unsigned int to, unsigned int
 		return i->wide && from == SP ? EFFECT_FP_FROM_SP : EFFECT_FP_LOST;
 	if (to == SP)
 		return i->wide && from == FP ? EFFECT_SP_FROM_FP : EFFECT_SP_LOST;
-	return EFFECT_NONE;
+	return i->wide && from == SP ? EFFECT_SAVE_SP : EFFECT_NONE;
 }
 
 static enum effect_kind lea(const struct insn *i, struct effect *out)
@@ -468,6 +468,8 @@ static int with_modrm(const struct insn *i, struct effect *out)
 		if (i->mod == 3)
 			return move(i, i->rm, i->reg);
 		out->value = i->disp;
+		if (i->wide && i->reg == SP)
+			return EFFECT_SAVE_SP;
 		return i->wide && i->reg == FP && plain_base(i) == SP ? EFFECT_STORE_FP
 								      : EFFECT_NONE;
 	case 0x8b:
