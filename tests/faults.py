@@ -160,6 +160,9 @@ UNWIND = [
     Fault("go-links", "unwind/arch/x86_64/gocode.c", "if (full == back || pie == back)", "if (0)"),
     Fault("go-links-pie", "unwind/arch/x86_64/gocode.c", "(full ? 21 : 16)", "21"),
     Fault("step-left-out", "unwind/step.h", "w->guessed = 1;\n\t\tat = w->fp + 8;", "at = w->fp + 8;"),
+    # AVX-512, and a function that overwrites its caller's frame pointer.
+    Fault("effect-vector-map", "unwind/arch/x86_64/effect.c", "return map == 3 ||", "return map == 2 ||"),
+    Fault("flow-lost-fp", "unwind/derive.c", "state.fp.how = REG_LOST;", "state.fp.how = REG_SAME;"),
     # A coroutine's switch of stacks.
     Fault("flow-switch", "unwind/flow.c", "f->insns[i - 1].kind != EFFECT_SAVE_SP", "!i"),
     Fault("flow-switch-fp", "unwind/flow.c", "s.fp != FLOW_FP_CALLER || s.slot ||\n", "\n"),

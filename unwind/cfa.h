@@ -50,6 +50,7 @@ enum reg_how {
 	REG_IN_REG,	/* reg + off */
 	REG_AT_REG,	/* *(reg + off) */
 	REG_EXPRESSION, /* something that expr_parse does not know */
+	REG_LOST,	/* the frame pointer of code without CFI: overwritten, and nowhere else */
 };
 
 struct reg_rule {

@@ -268,7 +268,7 @@ static int rule_of(struct deriver *d, const struct flow_state *s, uint32_t *rule
 	if (s->slot)
 		state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = -(int64_t)s->slot};
 	else if (s->fp != FLOW_FP_CALLER)
-		return 0;
+		state.fp.how = REG_LOST;
 	if (state.cfa.add % 8 || s->slot % 8)
 		return 0;
 	err = rule_compile(&state, false, d->wide, rule);

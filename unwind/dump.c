@@ -87,6 +87,8 @@ static void wide_text(const struct dump *d, uint32_t index, struct columns *c)
 	}
 	wide_cfa_text(c->cfa, r);
 	wide_reg_text(c->fp, r->fp_kind, r->fp_reg, r->fp_off, "reg");
+	if (r->fp_kind == WIDE_UNDEFINED)
+		column_set(c->fp, "lost");
 	wide_reg_text(c->ra, r->ra_kind, r->ra_reg, r->ra_off, arch_reg_name(r->ra_reg));
 	if (r->fp_kind == WIDE_IS_CFA && r->cfa_add)
 		snprintf(c->fp, COLUMN, "=c,%s%+" PRId32, arch_reg_name(ARCH_SP), r->cfa_add);

@@ -244,14 +244,15 @@ static int explore_edge(struct explore *e, uint32_t to, const struct flow_state 
 	if (f->insns[to].flags & START && to != e->root) {
 		if (edge == EDGE_JUMP && state->sp > 0 && !state_equal(state, &entry))
 			e->violated = true;
-		else if (edge == EDGE_JUMP && state->sp > 0 && !e->guess)
+		else if (edge != EDGE_CALL && !e->guess && state_equal(state, &entry))
 			explore_proved(e, true); /* what it calls last returns in its place */
 		return 0;
 	}
 	if (!old->sp)
 		return explore_set(e, to, state);
 	if (state_equal(old, state)) {
-		explore_proved(e, edge != EDGE_CALL && f->insns[to].turn != e->turn);
+		explore_proved(e, (edge != EDGE_CALL || e->suspect == NO_INSN) &&
+					  f->insns[to].turn != e->turn);
 		return 0;
 	}
 	if (edge == EDGE_CALL)
@@ -398,6 +399,14 @@ static bool switches(struct flow *f, uint32_t at, const struct flow_state *befor
 	return false;
 }
 
+/*
+ * Assembly may overwrite its caller's frame pointer, if it is called by assembly that has saved it.
+ */
+static bool may_lose_fp(const struct explore *e, const struct flow_state *s)
+{
+	return !e->guess && e->flow->insns[e->root].flags & START && !e->flow->strict && !s->slot;
+}
+
 /* Applies one instruction, and follows it to all that may come next but what follows a call. */
 static int explore_step(struct explore *e, uint32_t at)
 {
@@ -446,7 +455,8 @@ static int explore_step(struct explore *e, uint32_t at)
 		return 0;
 	case EFFECT_RETURN:
 		if (after.sp > 0) {
-			if (after.sp == RA_ONLY && after.fp == FLOW_FP_CALLER)
+			if (after.sp == RA_ONLY &&
+			    (after.fp == FLOW_FP_CALLER || may_lose_fp(e, &after)))
 				explore_proved(e, true);
 			else
 				e->violated = true;

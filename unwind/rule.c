@@ -185,6 +185,8 @@ static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const st
 		class = wide_reg(ra, &wide.ra_kind, &wide.ra_reg, &wide.ra_off, ROW_CLASS_RA_RULE);
 	if (!class && fp_unchanged(fp))
 		wide.fp_kind = WIDE_SAME;
+	else if (fp->how == REG_LOST)
+		wide.fp_kind = WIDE_UNDEFINED;
 	else if (!class)
 		class = wide_reg(fp, &wide.fp_kind, &wide.fp_reg, &wide.fp_off, ROW_CLASS_FP_RULE);
 	if (!class && (flags & (WIDE_SIGNAL | WIDE_SP_LOST)) == WIDE_SIGNAL && is_sigcontext(&wide))

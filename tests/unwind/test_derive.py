@@ -246,6 +246,43 @@ pointed:
 	ret
 	ends clone_like
 
+	function vectors		# as hand-written code has them, with AVX-512
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	sub $192, %rsp
+	.cfi_def_cfa_offset 208
+	mov $0x55, %ebp
+	kmovd %ebp, %k1
+	kshiftlb $4, %k1, %k2
+	vpabsw (%rdi), %ymm16
+	vmovdqa32 %ymm16, 64(%rsp)
+	vpaddw %zmm17, %zmm16, %zmm16{%k1}{z}
+	vpgatherdd (%rdi,%xmm5,4), %xmm1{%k2}
+	vpextrd $1, %xmm16, %ebp
+	vpsrld $5, %zmm16, %zmm16
+	vzeroupper
+	add $192, %rsp
+	.cfi_def_cfa_offset 16
+	pop %rbp
+	.cfi_def_cfa_offset 8
+	.cfi_restore rbp
+	ret
+	ends vectors
+
+	function enters			# the next function, without a jump
+	lea 2(%rdi), %edi
+	shl $2, %edi
+	ends enters
+	.p2align 0
+	.globl entered
+	.type entered, @function
+entered:
+	.cfi_startproc
+	lea 1(%rdi), %eax
+	ret
+	ends entered
+
 	function switch_pops		# to another stack, as Boost and as Ruby do it
 	push %rbp
 	.cfi_def_cfa_offset 16
@@ -370,10 +407,10 @@ pointed:
 	.byte 0x06, 0x07, 0x0e
 	ends silent_data
 
-	function silent_lost		# another FP at the return
+	function loses			# another FP at the return: its caller has saved it
 	mov %rdi, %rbp
 	ret
-	ends silent_lost
+	ends loses
 
 	.section .rodata
 cases:	.long case_0 - cases, case_1 - cases
@@ -502,6 +539,10 @@ def check_functions(tap, scratch):
            "parent and child are told apart between the system call and the child", str(both))
     for name, (start, end) in sorted(functions(path).items()):
         places = [pc for pc in code if start <= pc < end]
+        if name == "loses":     # CFI cannot say it
+            said = [rule(rows, pc)[0] for pc in places]
+            tap.ok(said == [("rsp+8", "u", "c-8"), ("rsp+8", "lost", "c-8")], name, str(said))
+            continue
         if name.startswith("silent_"):
             said = {hex(pc): rule(rows, pc) for pc in places if rule(rows, pc)[0][0] != "end"}
             # A return right at the start is a function.

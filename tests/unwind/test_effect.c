@@ -141,72 +141,80 @@ struct sample {
 
 /* As `objdump -d` reads them; the assembler's text stands behind. */
 static const struct sample samples[] = {
-	INSN("\x55", PUSH_FP, 0),		      /* push %rbp */
-	INSN("\x41\x55", PUSH, 0),		      /* push %r13 */
-	INSN("\x68\0\x10\0\0", PUSH, 0x1000),	      /* push $0x1000 */
-	INSN("\x5d", POP_FP, 0),		      /* pop %rbp */
-	INSN("\x41\x5d", POP, 0),		      /* pop %r13 */
-	INSN("\x5c", SP_LOST, 0),		      /* pop %rsp */
-	INSN("\x48\x89\xe5", FP_FROM_SP, 0),	      /* mov %rsp,%rbp */
-	INSN("\x48\x8b\xec", FP_FROM_SP, 0),	      /* the same */
-	INSN("\xf3\x48\x0f\xae\xc5", FP_LOST, 0),     /* rdfsbase %rbp */
-	INSN("\x0f\xae\xf0", NONE, 0),		      /* mfence */
-	INSN("\x48\x8b\x6d\x10", RELOAD_FP, 16),      /* mov 16(%rbp),%rbp */
-	INSN("\x48\x89\xec", SP_FROM_FP, 0),	      /* mov %rbp,%rsp */
-	INSN("\x89\xe5", FP_LOST, 0),		      /* mov %esp,%ebp */
-	INSN("\x48\x89\xc4", SP_LOST, 0),	      /* mov %rax,%rsp */
-	INSN("\x49\x89\xe5", SAVE_SP, 0),	      /* mov %rsp,%r13 */
-	INSN("\x48\x89\x27", SAVE_SP, 0),	      /* mov %rsp,(%rdi) */
-	INSN("\x49\x89\xec", NONE, 0),		      /* mov %rbp,%r12 */
-	INSN("\x48\x83\xec\x18", ADD_SP, -24),	      /* sub $24,%rsp */
-	INSN("\x48\x81\xc4\0\x01\0\0", ADD_SP, 256),  /* add $256,%rsp */
-	INSN("\x48\x83\xe4\xf0", SP_LOST, -16),	      /* and $-16,%rsp */
-	INSN("\x48\x83\xc5\x08", FP_LOST, 8),	      /* add $8,%rbp */
-	INSN("\x48\x83\xfc\x08", NONE, 0),	      /* cmp $8,%rsp */
-	INSN("\x48\x8d\x64\x24\x10", ADD_SP, 16),     /* lea 16(%rsp),%rsp */
-	INSN("\x48\x8d\x65\xd8", SP_FROM_FP, -40),    /* lea -40(%rbp),%rsp */
-	INSN("\x48\x8d\x6c\x24\x20", FP_FROM_SP, 32), /* lea 32(%rsp),%rbp */
-	INSN("\x48\x8d\x2c\x04", FP_LOST, 0),	      /* lea (%rsp,%rax),%rbp */
-	INSN("\x48\x8d\x6d\0", ADD_SP, 0),	      /* lea 0(%rbp),%rbp: a nop */
-	INSN("\x8d\x6d\0", FP_LOST, 0),		      /* lea 0(%rbp),%ebp */
-	INSN("\x48\x8d\x6d\x08", FP_LOST, 0),	      /* lea 8(%rbp),%rbp */
-	INSN("\x48\x8d\x6c\x05\0", FP_LOST, 0),	      /* lea 0(%rbp,%rax),%rbp */
-	INSN("\x48\x89\x6c\x24\x10", STORE_FP, 16),   /* mov %rbp,16(%rsp) */
-	INSN("\x48\x8b\x6c\x24\x10", LOAD_FP, 16),    /* mov 16(%rsp),%rbp */
-	INSN("\x31\xed", ZERO_FP, 0),		      /* xor %ebp,%ebp */
-	INSN("\x48\x31\xed", ZERO_FP, 0),	      /* xor %rbp,%rbp */
-	INSN("\x45\x31\xed", NONE, 0),		      /* xor %r13d,%r13d */
-	INSN("\x87\xec", BOTH_LOST, 0),		      /* xchg %ebp,%esp */
-	INSN("\x48\x0f\x44\xe8", FP_LOST, 0),	      /* cmove %rax,%rbp */
-	INSN("\x40\x0f\x94\xc5", FP_LOST, 0),	      /* sete %bpl */
-	INSN("\x0f\x94\xc5", NONE, 0),		      /* sete %ch */
-	INSN("\xbd\1\0\0\0", FP_LOST, 1),	      /* mov $1,%ebp */
-	INSN("\x41\xbd\1\0\0\0", ABSOLUTE, 1),	      /* mov $1,%r13d */
-	INSN("\x48\xb8\1\2\3\4\5\6\7\x08", NONE, 0),  /* movabs $...,%rax */
-	INSN("\xf3\x0f\x6f\x2c\x24", NONE, 0),	      /* movdqu (%rsp),%xmm5 */
-	INSN("\x66\x48\x0f\x7e\xc5", FP_LOST, 0),     /* movq %xmm0,%rbp */
-	INSN("\xc5\xf9\x6f\xec", NONE, 0),	      /* vmovdqa %xmm4,%xmm5 */
-	INSN("\xc4\xe2\xf0\xf2\xe8", FP_LOST, 0),     /* andn %rax,%rcx,%rbp */
-	INSN("\xc9", LEAVE, 0),			      /* leave */
-	INSN("\xc3", RETURN, 0),		      /* ret */
-	INSN("\xf3\xc3", RETURN, 0),		      /* repz ret */
-	INSN("\xc2\x10\0", RETURN, 0),		      /* ret $16 */
-	INSN("\xeb\xfe", JUMP, -2),		      /* jmp . */
-	INSN("\x0f\x85\0\1\0\0", BRANCH, 256),	      /* jne .+262 */
-	INSN("\xe8\0\1\0\0", CALL, 256),	      /* call .+261 */
-	INSN("\xff\x15\0\1\0\0", CALL_COMPUTED, 0),   /* call *256(%rip) */
-	INSN("\x3e\xff\xe0", JUMP_COMPUTED, 0),	      /* notrack jmp *%rax */
-	INSN("\xff\x74\x24\x08", PUSH, 0),	      /* push 8(%rsp) */
-	INSN("\x0f\x0b", STOP, 0),		      /* ud2 */
-	INSN("\xf4", STOP, 0),			      /* hlt */
-	INSN("\xf3\x0f\x1e\xfa", NONE, 0),	      /* endbr64 */
-	INSN("\x66\x0f\x1f\x44\0\0", PAD, 0),	      /* nopw 0(%rax,%rax) */
-	INSN("\x90", PAD, 0),			      /* nop */
-	INSN("\xcc", PAD, 0),			      /* int3 */
-	INSN("\x48\x8d\x3d\0\1\0\0", ADDRESS, 256),   /* lea 256(%rip),%rdi */
-	INSN("\0\0", BAD, 0),			      /* what linkers fill with */
-	INSN("\x06", BAD, 0),			      /* push %es: not in 64-bit code */
-	INSN("\x48\xcf", BAD, 0),		      /* iretq */
+	INSN("\x55", PUSH_FP, 0),			      /* push %rbp */
+	INSN("\x41\x55", PUSH, 0),			      /* push %r13 */
+	INSN("\x68\0\x10\0\0", PUSH, 0x1000),		      /* push $0x1000 */
+	INSN("\x5d", POP_FP, 0),			      /* pop %rbp */
+	INSN("\x41\x5d", POP, 0),			      /* pop %r13 */
+	INSN("\x5c", SP_LOST, 0),			      /* pop %rsp */
+	INSN("\x48\x89\xe5", FP_FROM_SP, 0),		      /* mov %rsp,%rbp */
+	INSN("\x48\x8b\xec", FP_FROM_SP, 0),		      /* the same */
+	INSN("\xf3\x48\x0f\xae\xc5", FP_LOST, 0),	      /* rdfsbase %rbp */
+	INSN("\x0f\xae\xf0", NONE, 0),			      /* mfence */
+	INSN("\x48\x8b\x6d\x10", RELOAD_FP, 16),	      /* mov 16(%rbp),%rbp */
+	INSN("\x48\x89\xec", SP_FROM_FP, 0),		      /* mov %rbp,%rsp */
+	INSN("\x89\xe5", FP_LOST, 0),			      /* mov %esp,%ebp */
+	INSN("\x48\x89\xc4", SP_LOST, 0),		      /* mov %rax,%rsp */
+	INSN("\x49\x89\xe5", SAVE_SP, 0),		      /* mov %rsp,%r13 */
+	INSN("\x48\x89\x27", SAVE_SP, 0),		      /* mov %rsp,(%rdi) */
+	INSN("\x49\x89\xec", NONE, 0),			      /* mov %rbp,%r12 */
+	INSN("\x48\x83\xec\x18", ADD_SP, -24),		      /* sub $24,%rsp */
+	INSN("\x48\x81\xc4\0\x01\0\0", ADD_SP, 256),	      /* add $256,%rsp */
+	INSN("\x48\x83\xe4\xf0", SP_LOST, -16),		      /* and $-16,%rsp */
+	INSN("\x48\x83\xc5\x08", FP_LOST, 8),		      /* add $8,%rbp */
+	INSN("\x48\x83\xfc\x08", NONE, 0),		      /* cmp $8,%rsp */
+	INSN("\x48\x8d\x64\x24\x10", ADD_SP, 16),	      /* lea 16(%rsp),%rsp */
+	INSN("\x48\x8d\x65\xd8", SP_FROM_FP, -40),	      /* lea -40(%rbp),%rsp */
+	INSN("\x48\x8d\x6c\x24\x20", FP_FROM_SP, 32),	      /* lea 32(%rsp),%rbp */
+	INSN("\x48\x8d\x2c\x04", FP_LOST, 0),		      /* lea (%rsp,%rax),%rbp */
+	INSN("\x48\x8d\x6d\0", ADD_SP, 0),		      /* lea 0(%rbp),%rbp: a nop */
+	INSN("\x8d\x6d\0", FP_LOST, 0),			      /* lea 0(%rbp),%ebp */
+	INSN("\x48\x8d\x6d\x08", FP_LOST, 0),		      /* lea 8(%rbp),%rbp */
+	INSN("\x48\x8d\x6c\x05\0", FP_LOST, 0),		      /* lea 0(%rbp,%rax),%rbp */
+	INSN("\x48\x89\x6c\x24\x10", STORE_FP, 16),	      /* mov %rbp,16(%rsp) */
+	INSN("\x48\x8b\x6c\x24\x10", LOAD_FP, 16),	      /* mov 16(%rsp),%rbp */
+	INSN("\x31\xed", ZERO_FP, 0),			      /* xor %ebp,%ebp */
+	INSN("\x48\x31\xed", ZERO_FP, 0),		      /* xor %rbp,%rbp */
+	INSN("\x45\x31\xed", NONE, 0),			      /* xor %r13d,%r13d */
+	INSN("\x87\xec", BOTH_LOST, 0),			      /* xchg %ebp,%esp */
+	INSN("\x48\x0f\x44\xe8", FP_LOST, 0),		      /* cmove %rax,%rbp */
+	INSN("\x40\x0f\x94\xc5", FP_LOST, 0),		      /* sete %bpl */
+	INSN("\x0f\x94\xc5", NONE, 0),			      /* sete %ch */
+	INSN("\xbd\1\0\0\0", FP_LOST, 1),		      /* mov $1,%ebp */
+	INSN("\x41\xbd\1\0\0\0", ABSOLUTE, 1),		      /* mov $1,%r13d */
+	INSN("\x48\xb8\1\2\3\4\5\6\7\x08", NONE, 0),	      /* movabs $...,%rax */
+	INSN("\xf3\x0f\x6f\x2c\x24", NONE, 0),		      /* movdqu (%rsp),%xmm5 */
+	INSN("\x66\x48\x0f\x7e\xc5", FP_LOST, 0),	      /* movq %xmm0,%rbp */
+	INSN("\xc5\xf9\x6f\xec", NONE, 0),		      /* vmovdqa %xmm4,%xmm5 */
+	INSN("\xc4\xe2\xf0\xf2\xe8", FP_LOST, 0),	      /* andn %rax,%rcx,%rbp */
+	INSN("\x62\xf2\x7d\x28\x1d\x07", NONE, 0),	      /* vpabsw (%rdi),%ymm0 */
+	INSN("\x62\xa3\x65\x43\x43\xcb\xf5", NONE, 0),	      /* vshufi32x4 $0xf5,...,%zmm17{%k3} */
+	INSN("\x62\xf1\x7d\x48\x72\xd0\x05", NONE, 0),	      /* vpsrld $5,%zmm0,%zmm0 */
+	INSN("\x62\xe1\x7d\x08\x7e\xc5", FP_LOST, 0),	      /* vmovd %xmm16,%ebp */
+	INSN("\x62\xf1\x7e\x08\x2d\x6c\x24\x01", FP_LOST, 0), /* vcvtss2si 4(%rsp),%ebp */
+	INSN("\xc5\xed\x46\xd2", NONE, 0),		      /* kxnorb %k2,%k2,%k2 */
+	INSN("\xc5\xfb\x93\xe8", FP_LOST, 0),		      /* kmovd %k0,%ebp */
+	INSN("\xc5\xf8\x77", NONE, 0),			      /* vzeroupper */
+	INSN("\xc9", LEAVE, 0),				      /* leave */
+	INSN("\xc3", RETURN, 0),			      /* ret */
+	INSN("\xf3\xc3", RETURN, 0),			      /* repz ret */
+	INSN("\xc2\x10\0", RETURN, 0),			      /* ret $16 */
+	INSN("\xeb\xfe", JUMP, -2),			      /* jmp . */
+	INSN("\x0f\x85\0\1\0\0", BRANCH, 256),		      /* jne .+262 */
+	INSN("\xe8\0\1\0\0", CALL, 256),		      /* call .+261 */
+	INSN("\xff\x15\0\1\0\0", CALL_COMPUTED, 0),	      /* call *256(%rip) */
+	INSN("\x3e\xff\xe0", JUMP_COMPUTED, 0),		      /* notrack jmp *%rax */
+	INSN("\xff\x74\x24\x08", PUSH, 0),		      /* push 8(%rsp) */
+	INSN("\x0f\x0b", STOP, 0),			      /* ud2 */
+	INSN("\xf4", STOP, 0),				      /* hlt */
+	INSN("\xf3\x0f\x1e\xfa", NONE, 0),		      /* endbr64 */
+	INSN("\x66\x0f\x1f\x44\0\0", PAD, 0),		      /* nopw 0(%rax,%rax) */
+	INSN("\x90", PAD, 0),				      /* nop */
+	INSN("\xcc", PAD, 0),				      /* int3 */
+	INSN("\x48\x8d\x3d\0\1\0\0", ADDRESS, 256),	      /* lea 256(%rip),%rdi */
+	INSN("\0\0", BAD, 0),				      /* what linkers fill with */
+	INSN("\x06", BAD, 0),				      /* push %es: not in 64-bit code */
+	INSN("\x48\xcf", BAD, 0),			      /* iretq */
 };
 
 static bool has_value(unsigned int kind)

@@ -35,15 +35,17 @@ struct insn {
 	bool wide; /* REX.W */
 	bool opsize, rep;
 	bool unknown;	      /* the tables below say too little of it */
-	unsigned int op;      /* 0x1xx: after 0f */
+	unsigned int op;      /* 0x1xx: after 0f; VECTOR(map, opcode) */
 	uint8_t mod, reg, rm; /* with the bits of REX */
 	uint8_t base, index;  /* of an address in memory; NO_REG */
 	int32_t disp;
 	int64_t imm;
 };
 
-#define NO_REG	0xffu
-#define GAP_MIN 9u /* more than the zeros of a number in an instruction */
+#define NO_REG		0xffu
+#define VECTOR(map, op) (0x1000u + 0x100u * (map) + (op))
+#define VECTORS		VECTOR(0, 0)
+#define GAP_MIN		9u /* more than the zeros of a number in an instruction */
 
 static enum form one_byte(unsigned int op)
 {
@@ -216,6 +218,38 @@ static bool modrm(struct insn *i)
 	return true;
 }
 
+/*
+ * AVX and AVX-512 (SDM volume 2, 2.3 and 2.7), of which older disassemblers know a part: the prefix
+ * has the bits of REX, and which table the opcode is of. Other instructions on general registers
+ * than moves are left to them.
+ */
+static enum form vector(struct insn *i)
+{
+	const uint8_t *prefix = i->code + i->at;
+	unsigned int bytes = prefix[0] == 0xc5 ? 2 : prefix[0] == 0xc4 ? 3 : 4, map = 1, op;
+
+	if (i->size - i->at <= bytes || (bytes == 4 && (prefix[1] & 8 || !(prefix[2] & 4))))
+		return F_ASK;
+	i->rex = 0x40 | (~prefix[1] >> 5 & (bytes == 2 ? 4 : 7));
+	if (bytes > 2) {
+		map = prefix[1] & (bytes == 3 ? 31 : 7);
+		i->wide = prefix[2] & 0x80;
+	}
+	op = prefix[bytes];
+	i->op = VECTOR(map, op);
+	i->at += bytes + 1;
+	if (map == 1 && op == 0x77 && bytes < 4) /* vzeroupper */
+		return F_NONE;
+	if (!map || map > (bytes < 4 ? 3 : 6) || map == 4 || (bytes < 4 && map > 1 && op >= 0xf0) ||
+	    (map == 1 && (op < 0x10 || (op >= 0x18 && op < 0x28) || (op >= 0x30 && op < 0x41) ||
+			  (op >= 0x80 && op < 0x90) || (op >= 0x9a && op < 0xc2 && op != 0xae))))
+		return F_ASK;
+	return map == 3 || (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 ||
+					 (op >= 0xc4 && op <= 0xc6)))
+		       ? F_MODRM_IMM8
+		       : F_MODRM;
+}
+
 /* The prefixes and the opcode. */
 static enum form opcode(struct insn *i)
 {
@@ -236,6 +270,9 @@ static enum form opcode(struct insn *i)
 	}
 	if (i->at >= i->size)
 		return F_ASK;
+	if ((i->code[i->at] == 0x62 || (i->code[i->at] & 0xfe) == 0xc4) && !i->rex && !i->opsize &&
+	    !i->rep)
+		return vector(i);
 	i->op = i->code[i->at++];
 	if (i->op != 0x0f)
 		return one_byte(i->op);
@@ -307,6 +344,23 @@ static unsigned int written(const struct insn *i)
 	if (op < 0x40)
 		return (op >> 3 & 7) == 7 ? 0 : op & 2 ? W_REG : W_RM;
 	switch (op) {
+	case VECTOR(1, 0x2c): /* vcvt... to a register */
+	case VECTOR(1, 0x2d):
+	case VECTOR(1, 0x78):
+	case VECTOR(1, 0x79):
+	case VECTOR(5, 0x2c):
+	case VECTOR(5, 0x2d):
+	case VECTOR(5, 0x78):
+	case VECTOR(5, 0x79):
+	case VECTOR(1, 0x50): /* vmovmsk..., kmov, vpextrw, vpmovmskb */
+	case VECTOR(1, 0x93):
+	case VECTOR(1, 0xc5):
+	case VECTOR(1, 0xd7):
+		return W_REG;
+	case VECTOR(1, 0x7e): /* vmovd, vmovq, vmovw, vpextr... */
+	case VECTOR(5, 0x7e):
+	case VECTOR(3, 0x14)... VECTOR(3, 0x17):
+		return W_RM;
 	case 0x84:
 	case 0x85:
 		return 0;
@@ -377,7 +431,7 @@ static unsigned int written(const struct insn *i)
 	case 0x1ba:			    /* bt writes flags only; bts, btr and btc the operand */
 		return sub == 4 ? 0 : W_RM;
 	default:
-		return W_ASK;
+		return op >= VECTORS ? 0 : W_ASK;
 	}
 }
 
@@ -596,7 +650,12 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		return;
 	}
 	out->size = (uint8_t)i.at;
-	has_modrm = (i.op < 0x100 ? one_byte(i.op) : two_bytes(i.op & 0xff)) >= F_MODRM;
+	if (i.op >= VECTORS) { /* the index may be a vector, and a short distance is scaled */
+		i.index = NO_REG;
+		i.base = i.base == FP ? FP : NO_REG;
+	}
+	has_modrm = i.op >= VECTORS ||
+		    (i.op < 0x100 ? one_byte(i.op) : two_bytes(i.op & 0xff)) >= F_MODRM;
 	if (!has_modrm) {
 		out->kind = (uint8_t)without_modrm(&i, out);
 		return;
