@@ -163,6 +163,9 @@ UNWIND = [
     # AVX-512, and a function that overwrites its caller's frame pointer.
     Fault("effect-vector-map", "unwind/arch/x86_64/effect.c", "return map == 3 ||", "return map == 2 ||"),
     Fault("flow-lost-fp", "unwind/derive.c", "state.fp.how = REG_LOST;", "state.fp.how = REG_SAME;"),
+    # Code in the data of a file, and a loop behind the call at its function's end.
+    Fault("mapping-own-code", "bpf/tracker/mapping.c", "return m->writable && !m->data &&", "return 0 &&"),
+    Fault("leave-missing", "unwind/leave.c", "!has_exit(l) || is_missing(l)", "!has_exit(l)"),
     # A coroutine's switch of stacks.
     Fault("flow-switch", "unwind/flow.c", "f->insns[i - 1].kind != EFFECT_SAVE_SP", "!i"),
     Fault("flow-switch-fp", "unwind/flow.c", "s.fp != FLOW_FP_CALLER || s.slot ||\n", "\n"),

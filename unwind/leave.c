@@ -464,6 +464,12 @@ static int add_rows(struct leave *l, struct derived *out)
 	return err;
 }
 
+/* True if there is a place that is looked for, and nothing has led to it. */
+static bool is_missing(struct leave *l)
+{
+	return l->place && !*find_slot(l, l->place);
+}
+
 static const struct leave_state begin = {.sp = {BASE_SP, 0}};
 
 static bool has_exit(const struct leave *l)
@@ -542,8 +548,9 @@ static int explore_gaps(struct leave *l)
 
 /*
  * Explores from an offset on, where the state is that of the beginning. An outlying call is
- * followed only if there is no return elsewhere: there, compilers put what throws, and behind it
- * comes another function, or data, which may look like code.
+ * followed only if there is no return elsewhere, or nothing else leads to the place: there,
+ * compilers put what throws, and behind it comes another function, or data, which may look like
+ * code.
  */
 static int explore_from(struct leave *l, uint32_t at)
 {
@@ -560,7 +567,7 @@ static int explore_from(struct leave *l, uint32_t at)
 			err = explore_gaps(l);
 			continue;
 		}
-		if (call == NONE && !has_exit(l)) {
+		if (call == NONE && (!has_exit(l) || is_missing(l))) {
 			l->weak = true;
 			call = next_call(l, at, true);
 		}

@@ -198,6 +198,8 @@ static void test_loop(void **state)
 	static const uint8_t loop[] = {0x55, 0x48, 0x83, 0xec, 16, 0x90, 0xeb, 0xfd};
 	/* 16: push %rbp; mov %rsp, %rbp; push %rbx; 21: nop; jmp 21 */
 	static const uint8_t framed[] = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x90, 0xeb, 0xfd};
+	static const uint8_t far[] = {0x53, 0x85, 0xff, 0x74, 2, 0x5b, 0xc3, 0xe8, 0,	1,
+				      0,    0,	  0xe8, 0,    1, 0,    0,    0xeb, 0xf9};
 
 	(void)state;
 	memset(code, 0xcc, sizeof(code));
@@ -223,6 +225,11 @@ static void test_loop(void **state)
 	memset(code, 0x5b, sizeof(code));
 	memcpy(code + 16, loop, sizeof(loop));
 	assert_int_equal(FROM(code, 21, 21), 0);
+	/* only behind a call at the function's end: push %rbx; test; je 23; pop %rbx; ret; 23:
+	 * call; */
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code + 16, far, sizeof(far)); /* 28: call; jmp 28 */
+	assert_int_equal(BACK(code, 33, 33), SP_RULE(16, 0));
 	/* a function that begins before but does not lead here */
 	memset(code, 0xcc, sizeof(code));
 	code[16] = 0x55;
