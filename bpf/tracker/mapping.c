@@ -163,6 +163,16 @@ static int mapping_add(struct mappings *ms, struct process *p, const struct mapp
 }
 
 /*
+ * A program that dumps itself (GCL) has the code that it has loaded in what is data for ELF. The
+ * file says nothing of it, and the process goes on to change it.
+ */
+static bool is_own_code(const struct object *o, const struct mapping *m)
+{
+	return m->writable && !m->data &&
+	       !objectfile_meets_code(o, m->start - m->bias, m->end - m->bias);
+}
+
+/*
  * The object of a mapping of p is there, or NULL: the file cannot be opened. Takes the reference.
  */
 static void set_object(const struct mappings *ms, const struct process *p, struct mapping *m,
@@ -172,7 +182,7 @@ static void set_object(const struct mappings *ms, const struct process *p, struc
 	m->object = o;
 	if (o && !o->nloads) {
 		m->bias = m->start - m->offset; /* not ELF, or of another architecture: offsets */
-	} else if (o && !objectfile_bias(o, m, m->offset, &m->bias)) {
+	} else if (o && (!objectfile_bias(o, m, m->offset, &m->bias) || is_own_code(o, m))) {
 		object_unref(ms->objects, o);
 		m->object = NULL;
 	}
@@ -289,8 +299,11 @@ static void ask_for_file(const struct mappings *ms, const struct process *p, str
 static struct mapping describe_mapping(const struct mappings *ms, const struct process *p,
 				       const struct procmap *map)
 {
-	struct mapping m = {
-		.start = map->start, .end = map->end, .offset = map->offset, .data = !map->exec};
+	struct mapping m = {.start = map->start,
+			    .end = map->end,
+			    .offset = map->offset,
+			    .data = !map->exec,
+			    .writable = map->write};
 	struct object *o;
 
 	/* That of a 32-bit process is another file, which is nowhere to be read. */

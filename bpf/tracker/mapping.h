@@ -23,7 +23,8 @@ struct mapping {
 	/* NULL: anonymous memory, or a file that is not there. Anonymous memory that a program has
 	 * put in the place of a file's code has the object of that file. */
 	struct object *object;
-	bool data;	     /* not executable; only beside code, see mapsreader.h */
+	bool data; /* not executable; only beside code, see mapsreader.h */
+	bool writable;
 	uint64_t asked;	     /* question for its file, see opener.h; 0: none */
 	uint64_t offset;     /* in the file */
 	struct file_id file; /* as the mapping has it; inode 0: none */

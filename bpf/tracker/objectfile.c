@@ -356,7 +356,8 @@ bool objectfile_bias(const struct object *o, const struct mapping *m, uint64_t o
 	return best != FIT_NOT;
 }
 
-bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end)
+/* Of an executable segment, its pages, if these contain the range, or if they meet it. */
+static bool code_pages(const struct object *o, uint64_t start, uint64_t end, bool all)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -365,9 +366,21 @@ bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end)
 		const uint64_t first = l->vaddr & ~(page - 1);
 		const uint64_t size = (l->vaddr - first + l->filesz + page - 1) & ~(page - 1);
 
-		if (l->exec && l->filesz && l->filesz < FRAME_VADDR_MAX && start < end &&
-		    start >= first && end - first <= size)
+		if (!l->exec || !l->filesz || l->filesz >= FRAME_VADDR_MAX || start >= end)
+			continue;
+		if (all ? start >= first && end - first <= size
+			: end > first && (start < first || start - first < size))
 			return true;
 	}
 	return false;
+}
+
+bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end)
+{
+	return code_pages(o, start, end, true);
+}
+
+bool objectfile_meets_code(const struct object *o, uint64_t start, uint64_t end)
+{
+	return code_pages(o, start, end, false);
 }

@@ -39,6 +39,8 @@ bool objectfile_bias(const struct object *o, const struct mapping *m, uint64_t o
 		     uint64_t *bias);
 /* True if one executable segment contains this range of ELF addresses. */
 bool objectfile_has_code(const struct object *o, uint64_t start, uint64_t end);
+/* True if an executable segment, rounded to pages, has one of these ELF addresses. */
+bool objectfile_meets_code(const struct object *o, uint64_t start, uint64_t end);
 /*
  * The object at an offset in a file, as a frame has it, without a reference, and the ELF address.
  * NULL: the file is unknown, or has no segment there.

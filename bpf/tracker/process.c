@@ -379,6 +379,7 @@ static void on_mmap(struct tracker *t, const struct sideband_event *e)
 		.dev_minor = e->dev_minor,
 		.inode = e->inode,
 		.exec = true,
+		.write = e->write,
 		.name = e->name,
 	};
 	struct process *p = proctable_live(&t->procs, e->pid);

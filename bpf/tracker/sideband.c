@@ -418,6 +418,7 @@ static bool decode_record(const char *data, uint64_t time, struct sideband_event
 		e->dev_minor = map->min;
 		e->inode = map->ino;
 		e->name = map->name;
+		e->write = map->prot & PROT_WRITE;
 		return true;
 	case PERF_RECORD_KSYMBOL:
 		return decode_ksymbol((const void *)data, size, e);

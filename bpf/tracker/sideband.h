@@ -37,6 +37,7 @@ struct sideband_event {
 	uint64_t inode;
 	const char *name; /* raw, valid during the call */
 	bool gone;	  /* KSYMBOL: it has gone, else come */
+	bool write;	  /* MMAP: it is writable, too */
 };
 
 /* Opens the events on the given CPUs (NULL: all that are online, now and later). -errno. */

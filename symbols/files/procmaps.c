@@ -29,13 +29,14 @@ static bool take_char(const char **at, const char *end, char c)
 	return true;
 }
 
-static bool take_flags(const char **at, const char *end, bool *exec)
+static bool take_flags(const char **at, const char *end, bool *exec, bool *write)
 {
 	const char *p = *at;
 
 	if (end - p < 4 || (p[2] != 'x' && p[2] != '-'))
 		return false;
 	*exec = p[2] == 'x';
+	*write = p[1] == 'w';
 	*at = p + 4;
 	return true;
 }
@@ -65,7 +66,7 @@ static bool parse_line(const char *p, const char *end, struct procmap *map, char
 		return false;
 	if (!lines_number(&p, end, 16, &map->start) || !take_char(&p, end, '-') ||
 	    !lines_number(&p, end, 16, &map->end) || !take_char(&p, end, ' ') ||
-	    !take_flags(&p, end, &map->exec) || !take_char(&p, end, ' ') ||
+	    !take_flags(&p, end, &map->exec, &map->write) || !take_char(&p, end, ' ') ||
 	    !lines_number(&p, end, 16, &map->offset) || !take_char(&p, end, ' ') ||
 	    !lines_number(&p, end, 16, &major) || !take_char(&p, end, ':') ||
 	    !lines_number(&p, end, 16, &minor) || !take_char(&p, end, ' ') ||

@@ -15,7 +15,7 @@ struct procmap {
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	uint64_t inode; /* 0, with a device of 0: no file */
-	bool exec;
+	bool exec, write;
 	const char *name; /* rest of the line, octal escapes of the kernel resolved, "" when
 			     anonymous; valid during the call only */
 };

@@ -8,6 +8,8 @@
  *   pieces   the same, two mappings side by side
  *   doubled  the file's code mapped a second time, at a lower address
  *   moved    their pages moved to another address, with a hole where they were
+ *   data     functions without CFI and frame pointers in the program's data, as code that a Lisp
+ * has loaded and dumped (x86-64)
  */
 #include <elf.h>
 #include <link.h>
@@ -44,6 +46,22 @@ CHAIN void outer(volatile unsigned long *n)
 }
 
 __asm__(".pushsection .text.chain, \"ax\"\n" PADDING ".balign 4096\n.popsection");
+
+#ifdef __x86_64__
+/* outer, middle and leaf without CFI, between whole pages of data. */
+__asm__(".pushsection .data.chain, \"aw\", @progbits\n"
+	".balign 4096\n"
+	"data_chain: .skip 512, 0x90\n"
+	"data_outer: push %rbp; push %rbx; sub $24, %rsp; mov %rdi, %rbx; mov $1, %ebp\n"
+	"call 1f; mov %rbx, %rax; incq 8(%rax); add $24, %rsp; pop %rbx; pop %rbp; ret\n"
+	".balign 16\n"
+	"1: sub $40, %rsp; call 2f; mov %rax, %rdx; xor %eax, %eax; add $40, %rsp; ret\n"
+	".balign 16\n"
+	"2: push %rbx; 3: incq (%rdi); cmpq $0, (%rdi); jne 3b; xor %ebx, %ebx; pop %rbx; ret\n"
+	".balign 4096\n"
+	".popsection");
+extern uint8_t data_chain[], data_outer[];
+#endif
 
 /* The program's code: whole pages. */
 static uint8_t *code, *code_end;
@@ -128,8 +146,13 @@ int main(int argc, char **argv)
 		run = map_again() + (run - code);
 	} else if (!strcmp(mode, "moved")) {
 		run = move(chain - PAGE, 2 * PAGE) + (run - chain) + PAGE;
+#ifdef __x86_64__
+	} else if (!strcmp(mode, "data")) {
+		must(!mprotect(data_chain, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC), "mprotect");
+		run = data_outer;
+#endif
 	} else {
-		fprintf(stderr, "usage: %s whole|part|pieces|doubled|moved\n", argv[0]);
+		fprintf(stderr, "usage: %s whole|part|pieces|doubled|moved|data\n", argv[0]);
 		return 1;
 	}
 	puts("running");
