@@ -71,6 +71,7 @@ struct explore {
 };
 
 static const struct flow_state entry = {.sp = RA_ONLY};
+static const struct flow_state lost = {.sp = RA_ONLY, .fp = FLOW_FP_OTHER};
 static const struct flow_state outermost = {.sp = FLOW_OUTERMOST};
 
 static bool state_equal(const struct flow_state *a, const struct flow_state *b)
@@ -229,6 +230,14 @@ static void explore_proved(struct explore *e, bool proved)
 		proved && (e->suspect == NO_INSN || e->flow->insns[e->suspect].state.sp != RA_ONLY);
 }
 
+/*
+ * Assembly may overwrite its caller's frame pointer, if it is called by assembly that has saved it.
+ */
+static bool may_lose_fp(const struct explore *e, const struct flow_state *s)
+{
+	return !e->guess && e->flow->insns[e->root].flags & START && !e->flow->strict && !s->slot;
+}
+
 static int explore_edge(struct explore *e, uint32_t to, const struct flow_state *state,
 			enum edge edge)
 {
@@ -246,6 +255,10 @@ static int explore_edge(struct explore *e, uint32_t to, const struct flow_state 
 			e->violated = true;
 		else if (edge != EDGE_CALL && !e->guess && state_equal(state, &entry))
 			explore_proved(e, true); /* what it calls last returns in its place */
+		else if (edge == EDGE_NEXT && state->sp == RA_ONLY && may_lose_fp(e, state)) {
+			explore_proved(e, true);
+			f->insns[to].flags |= FP_GONE;
+		}
 		return 0;
 	}
 	if (!old->sp)
@@ -397,14 +410,6 @@ static bool switches(struct flow *f, uint32_t at, const struct flow_state *befor
 		}
 	}
 	return false;
-}
-
-/*
- * Assembly may overwrite its caller's frame pointer, if it is called by assembly that has saved it.
- */
-static bool may_lose_fp(const struct explore *e, const struct flow_state *s)
-{
-	return !e->guess && e->flow->insns[e->root].flags & START && !e->flow->strict && !s->slot;
 }
 
 /* Applies one instruction, and follows it to all that may come next but what follows a call. */
@@ -626,9 +631,12 @@ static int flow_pass(struct flow *f, struct explore *e)
 		struct flow_insn *insn = &f->insns[i];
 
 		if (insn->flags & START) {
+			const struct flow_state *state = is_deepest(f, i)	 ? &outermost
+							 : insn->flags & FP_GONE ? &lost
+										 : &entry;
+
 			njumps = 0;
-			err = explore_from(e, i, is_deepest(f, i) ? &outermost : &entry, CERTAIN,
-					   &good);
+			err = explore_from(e, i, state, CERTAIN, &good);
 			if (!err && !good && !e->violated && e->njumps == 1)
 				err = prove_by_case(f, e, i, &good);
 			if (good) {

@@ -20,6 +20,7 @@ enum flow_flag {
 	USES_SP = 16, /* it uses the memory at SP + value */
 	JUMPED_TO = 32,
 	TAKES_RA = 64, /* it takes the return address from the stack, to jump there */
+	FP_GONE = 128, /* a function begins here, and another one leads to it without its FP */
 };
 
 /* Fills flow->insns, without states. -ENOMEM, or as work_add. */
