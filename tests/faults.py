@@ -433,6 +433,10 @@ BPF = [
           "if (!st->user_mode)\n\t\twalk_call_enter_signal();", ""),
     Fault("sample-cpu", "bpf/prog/profiler.bpf.c",
           "key.cpu = bpf_get_smp_processor_id() + 1;", "key.cpu = bpf_get_smp_processor_id();"),
+    # A tick is counted once more when its timer has ended.
+    Fault("tick-twice", "bpf/prog/profiler.bpf.c", "if (st->samples != s->samples) {", "if (0) {"),
+    # Another sampler's ticks are taken for those of this one.
+    Fault("tick-of-another", "bpf/prog/profiler.bpf.c", " || program != config.sampler ||", " || !program ||"),
     Fault("sample-again", "bpf/prog/sample.bpf.h",
           "__sync_fetch_and_add(&value->count, 1);", "value->count = 1;"),
     # A stack that was not sent counts as sent: it never gets names.

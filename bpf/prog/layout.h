@@ -385,8 +385,10 @@ struct profiler_config {
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 	__u64 calls[CALLS_MAX / 16];	/* for each system call, four bits: why it waits */
 	__u32 unfollowed; /* a process of the initial PID namespace whose waits are left out */
-	__u32 pad2;
+	__u32 sampler;	  /* id of on_sample; 0: not known to it */
 	__u64 wait_share; /* of a CPU, 1 / this: what taking stacks of waits may cost */
+	/* The kernel's code at which it is entered, by interrupts, too; both 0: not known. */
+	__u64 entry_text, entry_text_end;
 };
 
 #define CLOCK_TICK_NS 10000000u /* 1 s / USER_HZ */
@@ -412,6 +414,7 @@ struct profiler_stats {
 	__u64 kernel_lost; /* kernel stacks that the kernel did not hand out */
 	__u64 again;	   /* of frames: by a row that was kept from another walk */
 	__u64 outside;	   /* of filtered: processes without a number in our PID namespace */
+	__u64 skipped;	   /* of samples: taken by on_timer_end */
 };
 
 /* Kernel addresses to be named by the syscall program, and their names. */

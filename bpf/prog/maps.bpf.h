@@ -43,6 +43,7 @@ struct cpu_state {
 	__u64 waits;   /* the thread, by its key, whose wait it is; 1: it wakes one; 0: a sample */
 	__u64 began;   /* when its stacks were begun */
 	__u64 busy;    /* a program uses this that another one can interrupt */
+	__u64 samples; /* of this CPU after the last tick that on_timer_end has seen */
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 kernel_head[4];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];

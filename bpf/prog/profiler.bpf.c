@@ -3,6 +3,12 @@
  * The sampler. On each tick of a perf event it takes the kernel stack and walks the user stack by
  * the unwind tables in the shards, hashes both, and counts the pair in the stack-count map. A new
  * stack is sent to user space once, through the ring buffer.
+ *
+ * The kernel runs no program of a perf event, kprobe or tracepoint within another one, nor while it
+ * changes a map (its counter bpf_prog_active): on_sample misses the ticks that hit there. A program
+ * of a raw tracepoint always runs. on_timer_end runs when the timer of a clock event has ended, and
+ * takes the sample if on_sample has not. User space attaches it when there is a reason
+ * (bpf/sampler/skipped.h).
  */
 #include "bpf/prog/sample.bpf.h"
 
@@ -14,15 +20,15 @@
 
 /*
  * While the time of threads is taken, the time that the thread was on a CPU since its last sample;
- * else what the event has counted, or the period of a clock.
+ * else what the event has counted, which is the period of a clock.
  */
-static __always_inline __u64 sample_weight(const struct bpf_perf_event_data *ctx, __u64 counted)
+static __always_inline __u64 sample_weight(__u64 counted)
 {
 	struct thread_entry *t = thread_entry(bpf_get_current_task());
 	__u64 on;
 
 	if (!t || t->state != THREAD_ON)
-		return counted ? counted : ctx->sample_period;
+		return counted;
 	on = t->spent[THREAD_ON] + bpf_ktime_get_ns() - t->since - t->sampled;
 	t->sampled += on;
 	return on;
@@ -45,20 +51,10 @@ static __always_inline __u64 event_weight(struct bpf_perf_event_data *ctx, struc
 	return now.counter > before ? now.counter - before : 0;
 }
 
-SEC("perf_event")
-int on_sample(struct bpf_perf_event_data *ctx)
+/* Whether the sample that was just counted is to be taken. */
+static __always_inline int is_wanted(struct profiler_stats *s, const struct cpu_state *st,
+				     const struct profiler_control *ctl, __u32 tgid)
 {
-	__u64 id = current_ids(), start_stack, weight = 0;
-	__u32 zero = 0, tgid = id >> 32;
-	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
-	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
-	struct cpu_state *st = this_state();
-
-	if (!(bpf_get_current_pid_tgid() >> 32) || !ctl || !s || !st)
-		return 0; /* idle */
-	s->samples++;
-	if (ctl->event) /* for left out ones, too */
-		weight = event_weight(ctx, st, ctl->event);
 	if (!tgid) {
 		s->filtered++;
 		s->outside++;
@@ -72,20 +68,26 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		s->counts_busy++;
 		return 0;
 	}
+	return 1;
+}
+
+static __always_inline void begin_sample(struct cpu_state *st, const struct profiler_control *ctl,
+					 __u64 id, __u64 weight)
+{
 	st->waits = 0;
-	st->weight = sample_weight(ctx, weight);
+	st->weight = weight;
 	st->exec_id = current_exec_id();
-	st->key = (struct count_key){.tgid = tgid, .tid = (__u32)id, .exec_id = st->exec_id};
+	st->key = (struct count_key){.tgid = id >> 32, .tid = (__u32)id, .exec_id = st->exec_id};
 	if (ctl->by_cpu)
 		st->key.cpu = bpf_get_smp_processor_id() + 1;
-	st->user_mode = regs_user_mode(&ctx->regs);
-	if (st->user_mode) {
-		regs_of_sample(&st->regs, &ctx->regs);
-		s->user++;
-	} else if (!config.no_kernel) {
-		take_kernel_stack(ctx, st, s, ctl);
-	}
-	start_stack = current_start_stack();
+}
+
+/* The kernel stack is taken, and the registers if they are those of user mode. */
+static __always_inline void end_sample(void *ctx, struct profiler_stats *s, struct cpu_state *st,
+				       __u32 tgid)
+{
+	__u64 start_stack = current_start_stack();
+
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
 		if (walk_user(st, start_stack)) {
@@ -94,10 +96,151 @@ int on_sample(struct bpf_perf_event_data *ctx)
 				bpf_tail_call(ctx, &runtime_programs, st->runtime);
 			sample_hash_user(st->reason);
 			sample_finish(st, 0);
-			return 0;
+			return;
 		}
 	}
 	sample_count(s, &st->key, start_stack, st->weight);
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 id = current_ids(), weight = 0;
+	__u32 zero = 0, tgid = id >> 32;
+	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	struct cpu_state *st = this_state();
+
+	if (!(bpf_get_current_pid_tgid() >> 32) || !ctl || !s || !st)
+		return 0; /* idle */
+	s->samples++;
+	if (ctl->event) /* for left out ones, too */
+		weight = event_weight(ctx, st, ctl->event);
+	if (!is_wanted(s, st, ctl, tgid))
+		return 0;
+	begin_sample(st, ctl, id, sample_weight(weight ? weight : ctx->sample_period));
+	st->user_mode = regs_user_mode(&ctx->regs);
+	if (st->user_mode) {
+		regs_of_sample(&st->regs, &ctx->regs);
+		s->user++;
+	} else if (!config.no_kernel) {
+		take_kernel_stack(ctx, st, s, ctl, 0);
+	}
+	end_sample(ctx, s, st, tgid);
+	return 0;
+}
+
+/* --- ticks that on_sample misses ------------------------------------------------------------- */
+
+/* Fields of the kernel that are used; libbpf finds them through its BTF. */
+enum perf_event_state {
+	PERF_EVENT_STATE_ACTIVE = 1,
+};
+
+struct hrtimer {
+	void *function;
+} __attribute__((preserve_access_index));
+
+struct hw_perf_event {
+	struct hrtimer hrtimer;
+	__u64 sample_period;
+} __attribute__((preserve_access_index));
+
+struct bpf_prog_aux {
+	__u32 id;
+} __attribute__((preserve_access_index));
+
+struct bpf_prog {
+	struct bpf_prog_aux *aux;
+} __attribute__((preserve_access_index));
+
+struct perf_event {
+	enum perf_event_state state;
+	struct hw_perf_event hw;
+	struct bpf_prog *prog;
+} __attribute__((preserve_access_index));
+
+#define TIMER_FRAMES 32u /* of an interrupt of the timer, at most */
+
+/*
+ * How many frames lead from the kernel stack in the state to the code that the timer hit. The last
+ * is in the entry text, as may be one of the two before it, which changes the stack (Linux 5.10).
+ */
+__attribute__((noinline)) int sample_timer_frames(__u32 n)
+{
+	struct cpu_state *st = this_state();
+	__u32 i, found = 0;
+
+	if (!st)
+		return 0;
+	for (i = 0; i < TIMER_FRAMES; i++) {
+		if (i >= n || (found && i > found + 1))
+			break;
+		if (st->kernel_frames[i] >= config.entry_text &&
+		    st->kernel_frames[i] < config.entry_text_end)
+			found = i + 1;
+	}
+	return found;
+}
+
+/*
+ * Whether the timer was that of an event of this sampler, and on_sample has missed its tick: then
+ * the tick is counted, and this is the period of the event. 0: no. Most timers are in no event, and
+ * what is read is anything. Functions, so that their variables take no stack during the walk.
+ */
+__attribute__((noinline)) __u64 sample_missed_tick(__u64 timer)
+{
+	const struct perf_event *event =
+		(const void *)(timer - bpf_core_field_offset(struct perf_event, hw.hrtimer));
+	__u32 zero = 0, program = 0, state = 0;
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	struct cpu_state *st = this_state();
+	struct bpf_prog *prog = NULL;
+	struct bpf_prog_aux *aux = NULL;
+	__u64 period = 0;
+
+	if (bpf_core_read(&state, sizeof(state), &event->state) ||
+	    state != PERF_EVENT_STATE_ACTIVE || bpf_core_read(&prog, sizeof(prog), &event->prog) ||
+	    bpf_core_read(&aux, sizeof(aux), &prog->aux) ||
+	    bpf_core_read(&program, sizeof(program), &aux->id) || program != config.sampler ||
+	    bpf_core_read(&period, sizeof(period), &event->hw.sample_period))
+		return 0;
+	if (!(bpf_get_current_pid_tgid() >> 32) || !s || !st)
+		return 0; /* idle */
+	if (st->samples != s->samples) {
+		st->samples = s->samples;
+		return 0;
+	}
+	st->samples = ++s->samples;
+	s->skipped++;
+	return period;
+}
+
+SEC("raw_tp/hrtimer_expire_exit")
+int on_timer_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 id, period = sample_missed_tick(ctx->args[0]);
+	struct profiler_control *ctl;
+	struct profiler_stats *s;
+	struct cpu_state *st;
+	__u32 zero = 0;
+	long bytes;
+
+	if (!period)
+		return 0;
+	id = current_ids();
+	ctl = bpf_map_lookup_elem(&control, &zero);
+	s = bpf_map_lookup_elem(&stats, &zero);
+	st = this_state();
+	if (!ctl || !s || !st || !is_wanted(s, st, ctl, id >> 32))
+		return 0;
+	begin_sample(st, ctl, id, sample_weight(period));
+	st->user_mode = 0;
+	if (!config.no_kernel) {
+		bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
+		take_kernel_stack(ctx, st, s, ctl, bytes > 0 ? sample_timer_frames(bytes >> 3) : 0);
+	}
+	end_sample(ctx, s, st, id >> 32);
 	return 0;
 }
 

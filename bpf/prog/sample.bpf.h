@@ -622,12 +622,16 @@ static __always_inline __u64 keep_kernel_stack(struct cpu_state *st,
 	return rec->hash;
 }
 
-/* Takes the kernel stack of the current task; its hash is in the state's key. */
+/*
+ * Takes the kernel stack of the current task, without the innermost `skip` frames; its hash is in
+ * the state's key.
+ */
 static __always_inline void take_kernel_stack(void *ctx, struct cpu_state *st,
 					      struct profiler_stats *s,
-					      const struct profiler_control *ctl)
+					      const struct profiler_control *ctl, __u64 skip)
 {
-	long bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
+	long bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8,
+				   skip & BPF_F_SKIP_FIELD_MASK);
 
 	if (bytes <= 0) {
 		s->kernel_lost += !st->waits;

@@ -400,7 +400,7 @@ int on_switch_out(struct bpf_perf_event_data *ctx)
 	st->exec_id = t->exec_id;
 	st->key = (struct count_key){.tgid = t->tgid, .tid = t->tid, .exec_id = t->exec_id};
 	if (!config.no_kernel)
-		take_kernel_stack(ctx, st, s, ctl);
+		take_kernel_stack(ctx, st, s, ctl, 0);
 	start_stack = current_start_stack();
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = st->key.tgid;
@@ -431,7 +431,7 @@ static __always_inline void take_waker(void *ctx, struct cpu_state *st, struct p
 	st->exec_id = current_exec_id();
 	st->key = (struct count_key){.tgid = ids >> 32, .tid = (__u32)ids, .exec_id = st->exec_id};
 	if (!config.no_kernel)
-		take_kernel_stack(ctx, st, s, ctl);
+		take_kernel_stack(ctx, st, s, ctl, 0);
 	start_stack = current_start_stack();
 	if (!start_stack || config.no_user)
 		return;

@@ -2,6 +2,7 @@
 #include "bpf/sampler/loader.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +140,8 @@ static int load_object(struct profiler_programs *p, const struct sampler_options
 	err = set_sizes(p, options, sizes);
 	if (!err)
 		err = set_config(p, options, sizes, error, size);
+	bpf_program__set_autoload(bpf_object__find_program_by_name(p->object, "on_timer_end"),
+				  false);
 	return err ? err : bpf_object__load(p->object);
 }
 
@@ -161,14 +164,14 @@ static int load_without(struct profiler_programs *p, const struct sampler_option
 }
 
 /* The programs of the runtimes go where on_sample calls them. */
-static int set_programs(const struct profiler_programs *p)
+static int set_programs(const struct bpf_object *object)
 {
-	const int map = bpf_object__find_map_fd_by_name(p->object, "runtime_programs");
+	const int map = bpf_object__find_map_fd_by_name(object, "runtime_programs");
 
 	for (__u32 i = 0; i < RUNTIME_COUNT; i++) {
 		const struct bpf_program *program =
 			runtime_names[i]
-				? bpf_object__find_program_by_name(p->object, runtime_names[i])
+				? bpf_object__find_program_by_name(object, runtime_names[i])
 				: NULL;
 		const int fd = program ? bpf_program__fd(program) : -1;
 
@@ -208,7 +211,106 @@ int programs_load(struct profiler_programs *p, const struct sampler_options *opt
 		return err;
 	}
 	p->on_sample = bpf_object__find_program_by_name(p->object, "on_sample");
-	return p->on_sample ? set_programs(p) : -ENOENT;
+	return p->on_sample ? set_programs(p->object) : -ENOENT;
+}
+
+static bool is_of_programs(const struct bpf_map *map)
+{
+	return bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY;
+}
+
+int programs_share_maps(struct bpf_object *object, const struct bpf_object *profiler,
+			const struct profiler_config *config)
+{
+	struct bpf_map *map, *from;
+	size_t size;
+	int err = 0;
+
+	bpf_object__for_each_map(map, object)
+	{
+		from = bpf_object__find_map_by_name(profiler, bpf_map__name(map));
+		if (strstr(bpf_map__name(map), ".rodata")) {
+			if (!bpf_map__initial_value(map, &size) || size != sizeof(*config))
+				err = -EINVAL;
+			else
+				err = bpf_map__set_initial_value(map, config, sizeof(*config));
+		} else if (from && (!config->sampler || !is_of_programs(map))) {
+			err = bpf_map__reuse_fd(map, bpf_map__fd(from));
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Zeros if the kernel does not tell: its addresses are hidden, or a name is another one. */
+static void read_entry_text(struct profiler_config *config)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512], name[64];
+	uint64_t addr;
+
+	while (file && !config->entry_text_end && fgets(line, sizeof(line), file)) {
+		if (!strstr(line, " __entry_text_") ||
+		    sscanf(line, "%" SCNx64 " %*c %63s", &addr, name) != 2)
+			continue;
+		if (!strcmp(name, "__entry_text_start"))
+			config->entry_text = addr;
+		else if (!strcmp(name, "__entry_text_end"))
+			config->entry_text_end = addr;
+	}
+	if (file)
+		fclose(file);
+}
+
+/* A program only calls others of its type, so those of the runtimes are loaded once more, too. */
+static int load_timer(const struct profiler_programs *p, struct bpf_object *object)
+{
+	struct profiler_config config = p->config;
+	struct bpf_prog_info info = {0};
+	struct bpf_program *program;
+	__u32 size = sizeof(info);
+	int err;
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(p->on_sample), &info, &size))
+		return -errno;
+	config.sampler = info.id;
+	read_entry_text(&config);
+	bpf_object__for_each_program(program, object)
+	{
+		const struct bpf_program *same =
+			bpf_object__find_program_by_name(p->object, bpf_program__name(program));
+
+		if (bpf_program__type(program) != BPF_PROG_TYPE_PERF_EVENT)
+			continue;
+		bpf_program__set_autoload(program,
+					  same != p->on_sample && bpf_program__autoload(same));
+		bpf_program__set_type(program, BPF_PROG_TYPE_RAW_TRACEPOINT);
+	}
+	bpf_object__for_each_program(program, object)
+	{
+		if (!strncmp(bpf_program__name(program), "on_module_", 10))
+			bpf_program__set_autoload(program, false); /* they run already */
+	}
+	err = programs_share_maps(object, p->object, &config);
+	if (!err)
+		err = bpf_object__load(object);
+	return err ? err : set_programs(object);
+}
+
+int programs_load_timer(const struct profiler_programs *p, struct bpf_object **object)
+{
+	sigset_t all, old;
+	int err;
+
+	*object = objects_profiler();
+	if (!*object)
+		return -EINVAL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	err = load_timer(p, *object);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
 }
 
 void programs_free(struct profiler_programs *p)

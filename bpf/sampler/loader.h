@@ -27,6 +27,17 @@ struct profiler_programs {
 int programs_load(struct profiler_programs *p, const struct sampler_options *options,
 		  const struct map_sizes *sizes, char *error, size_t size);
 void programs_free(struct profiler_programs *p);
+/*
+ * Gives an object that is not loaded yet this config, and the maps of the loaded profiler that have
+ * the same names; with config->sampler without those of programs, which have another type there.
+ */
+int programs_share_maps(struct bpf_object *object, const struct bpf_object *profiler,
+			const struct profiler_config *config);
+/*
+ * Loads on_timer_end, with the maps of p, which is loaded. *object is for the caller to close, also
+ * after an error.
+ */
+int programs_load_timer(const struct profiler_programs *p, struct bpf_object **object);
 /* The program's name of a runtime that the kernel has refused, or NULL. */
 const char *programs_refused(const struct profiler_programs *p, enum runtime runtime);
 

@@ -24,6 +24,7 @@
 #include "bpf/sampler/loader.h"
 #include "bpf/sampler/shardmaps.h"
 #include "bpf/sampler/sizes.h"
+#include "bpf/sampler/skipped.h"
 #include "bpf/sampler/waits.h"
 
 struct sampler {
@@ -44,6 +45,7 @@ struct sampler {
 	struct shardmaps *shards;
 	struct kmodules *modules; /* NULL: changes are not reported */
 	struct waits *waits;	  /* NULL: threads are not followed */
+	struct skipped *skipped;
 
 	pthread_mutex_t control_lock; /* held from reading to writing the control map */
 	pthread_mutex_t swap_lock;
@@ -176,6 +178,8 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	}
 	if (!err)
 		err = events_new(&s->options, s->programs.on_sample, s->stats_fd, &s->events);
+	if (!err)
+		err = skipped_new(&s->programs, &s->skipped);
 	if (err)
 		goto fail;
 	*out = s;
@@ -230,6 +234,8 @@ int sampler_start(struct sampler *s, char *error, size_t size)
 
 	if (err)
 		snprintf(error, size, "cannot set the event: %s", strerror(-err));
+	if (!err && is_clock(&s->options))
+		(void)skipped_watch(s->skipped); /* sampler_take_skipped tells the error */
 	return err ? err : events_start(s->events, error, size);
 }
 
@@ -237,7 +243,19 @@ int sampler_watch(struct sampler *s)
 {
 	int err = events_watch(s->events), waits = s->waits ? waits_watch(s->waits) : 0;
 
+	if (is_clock(&s->options))
+		(void)skipped_watch(s->skipped);
 	return err ? err : waits;
+}
+
+int sampler_take_skipped(struct sampler *s)
+{
+	return is_clock(&s->options) ? skipped_take(s->skipped) : -EALREADY;
+}
+
+void sampler_others(char *to, size_t size)
+{
+	skipped_names(to, size);
 }
 
 int sampler_follow_waits(struct sampler *s, uint64_t least, uint64_t wake, char *error, size_t size)
@@ -340,6 +358,7 @@ void sampler_free(struct sampler *s)
 		return;
 	sampler_leave_waits(s);
 	events_free(s->events);
+	skipped_free(s->skipped);
 	ring_buffer__free(s->ring);
 	kmodules_free(s->modules);
 	unmap(s->memory.map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));

@@ -131,10 +131,13 @@ bool sampler_refuses(const struct sampler *s, unsigned int runtime);
 /* The stack will be sent again at its next sample. */
 void sampler_forget(struct sampler *s, uint64_t hash);
 /*
- * Follows CPUs that come and go; to be called several times a second. -errno: a new CPU cannot be
- * sampled; it is tried again.
+ * Follows CPUs that come and go, and BPF programs of others (bpf/sampler/skipped.h); to be called
+ * several times a second. -errno: a new CPU cannot be sampled; it is tried again.
  */
 int sampler_watch(struct sampler *s);
+/* As skipped_take and skipped_names. */
+int sampler_take_skipped(struct sampler *s);
+void sampler_others(char *to, size_t size);
 /*
  * Follows threads through their waits from now on (bpf/sampler/waits.h), if it does not already.
  * least: ns, shorter waits are only summed up; wake: ns of a wait from which on its waker is asked

@@ -20,6 +20,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/sampler/events.h"
+#include "bpf/sampler/loader.h"
 #include "bpf/sampler/objects.h"
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
@@ -143,31 +144,6 @@ void waits_calls(__u64 calls[CALLS_MAX / 16])
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* Gives the object the maps of the other one that have the same names. */
-static int share_maps(struct bpf_object *object, struct bpf_object *profiler,
-		      const struct profiler_config *config)
-{
-	struct bpf_map *map, *from;
-	size_t size;
-	int err = 0;
-
-	bpf_object__for_each_map(map, object)
-	{
-		from = bpf_object__find_map_by_name(profiler, bpf_map__name(map));
-		if (strstr(bpf_map__name(map), ".rodata")) {
-			if (!bpf_map__initial_value(map, &size) || size != sizeof(*config))
-				err = -EINVAL;
-			else
-				err = bpf_map__set_initial_value(map, config, sizeof(*config));
-		} else if (from) {
-			err = bpf_map__reuse_fd(map, bpf_map__fd(from));
-		}
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int load(struct waits *w, struct bpf_object *profiler, const struct profiler_config *config)
 {
 	struct bpf_program *program;
@@ -182,7 +158,7 @@ static int load(struct waits *w, struct bpf_object *profiler, const struct profi
 		if (!strncmp(bpf_program__name(program), "on_module_", 10))
 			bpf_program__set_autoload(program, false); /* they run already */
 	}
-	err = share_maps(w->object, profiler, config);
+	err = programs_share_maps(w->object, profiler, config);
 	if (err)
 		return err;
 	sigfillset(&all); /* a signal makes the verifier start over */

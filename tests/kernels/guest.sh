@@ -159,13 +159,17 @@ fi
 
 # All else in one more run, since the verifier takes most of the time here: in a PID namespace, where a
 # process has another number, which only this kernel's struct pid tells; with waits, for a time and for the
-# other end of a pipe; and with modules. Module brd is loaded at the address that raid6_pq had, and raid6_pq
+# other end of a pipe; with a tracer, in whose program no sampling program runs; and with modules. Module brd is loaded at the address that raid6_pq had, and raid6_pq
 # at that of brd, and all is named in one slice, after raid6_pq is gone: frames of raid6_pq must not have
 # names of brd, nor the other way round. The first is busy while insmod loads it, the second while dd reads.
 ln -s /work/deep90 /tmp/inside
 cat >/tmp/commands <<'END'
 /tmp/inside 3600 &
 inside=$!
+while [ ! -e /tmp/over ]; do
+    echo
+done | /work/probed &
+renice -n 19 -p $! >/dev/null
 while [ ! -e /tmp/over ]; do
     sleep 0.1
     echo
@@ -222,6 +226,7 @@ found() {
 }
 found "a thread that sleeps" ';hrtimer_nanosleep_\[k\];.*;\[*sleep\]* [0-9]'
 found "a thread that reads a pipe" 'pipe_[a-z]*_\[k\];.*\[*pipe\]* [0-9]'
+found "a tracer's program, where it is called" '^probed;.*;main;.*;bpf_prog_[0-9a-f]*_probed_slow_\[k\]'
 found "a process in a PID namespace: its chain" "^inside;.*;main$chain [0-9]*\$"
 verified=$(sed -n 's/^verified //p' /tmp/out)
 if [ "${verified:-0}" -ge "$BOUND" ]; then

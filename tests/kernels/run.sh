@@ -134,7 +134,7 @@ make_initramfs() {
         cp "${TESTS:-$here/guest.sh}" "$root/tests" && cp "$here/judge.awk" "$root/" &&
         chmod +x "$root/init" &&
         ln -s busybox "$root/bin/sh" && { copy_python || true; } &&
-        copy "$build/tests/work/deep90" work/deep90 &&
+        copy "$build/tests/work/deep90" work/deep90 && copy "$build/tests/work/probed" work/probed &&
         copy "$build/tests/work/deep90.static" work/deep90.static && copy_programs || return 1
     [ ! -x "$build/stacktop" ] || copy "$build/stacktop" bin/stacktop || return 1
 }
