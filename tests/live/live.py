@@ -238,7 +238,7 @@ class Report:
         self.procs = [(int(pid), int(n), name) for pid, n, name in self.PROC.findall(text)]
 
 
-OWED = re.compile(r"stacktop: warning: (\d+ % of the busy CPUs' ticks came late|the kernel throttles)")
+OWED = re.compile(r"stacktop: warning: (\d+ % of the busy CPUs' ticks (came late|hit BPF)|the kernel throttles)")
 # Said of one process; that not all processes have room is said of stacktop.
 # Of a file system that a test lets hang (test_hung.py, test_hungnames.py), whose folder is below no TMPDIR.
 OF_HUNG = re.compile(r"stacktop: warning: /var/tmp/stacktop-hung\S+ does not answer: ")
@@ -368,11 +368,11 @@ class Slice:
 
 class Stream:
     """stacktop in the background, read slice by slice while it runs. `first`: it and its command come
-    before all others, for a test of how soon stacktop knows something."""
+    before all others, for a test of how soon stacktop knows something. `before`: a command that runs it."""
 
-    def __init__(self, *options, first=False):
+    def __init__(self, *options, first=False, before=()):
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-        self.process = subprocess.Popen([STACKTOP, "-b", "--format", "json", *options],
+        self.process = subprocess.Popen([*before, STACKTOP, "-b", "--format", "json", *options],
                                         stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err,
                                         start_new_session=first)
         if first:

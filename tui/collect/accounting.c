@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bpf/sampler/kernelinfo.h"
 
@@ -124,19 +125,61 @@ static void say_throttled(uint64_t throttles, char *text, size_t size)
 		 throttles, limits);
 }
 
+static bool is_much(const struct profile_health *h, uint64_t ticks)
+{
+	uint64_t busy = delta(h->ticks, h->idle);
+
+	return h->elapsed >= LONG_ENOUGH_NS && busy >= TICKS_ENOUGH &&
+	       ticks * 100 > busy * MISSED_PERCENT;
+}
+
+bool accounting_misses(const struct profile_health *h)
+{
+	return is_much(h, h->loss[LOSS_MISSED]);
+}
+
+/* False: nothing tells of such programs. untaken: why these ticks are missed; 0: most are not. */
+static bool say_skipped(uint64_t percent, int untaken, char *text, size_t size)
+{
+	char names[128], in[160] = "";
+
+	sampler_others(names, sizeof(names));
+	if (*names)
+		snprintf(in, sizeof(in), " (%s)", names);
+	if (untaken)
+		snprintf(text, size,
+			 "%" PRIu64 " %% of the busy CPUs' ticks are missed, maybe in BPF programs "
+			 "of other tools%s: the kernel refuses the program that samples these: %s",
+			 percent, in, strerror(-untaken));
+	else
+		snprintf(text, size,
+			 "%" PRIu64 " %% of the busy CPUs' ticks hit BPF programs of other tools%s",
+			 percent, in);
+	return !untaken || *names;
+}
+
 bool accounting_warning(struct accounting *b, const struct profile_health *h, char *text,
 			size_t size)
 {
 	uint64_t throttles = delta(b->now.ticks.throttles, b->before.ticks.throttles);
 	uint64_t busy = delta(h->ticks, h->idle), missed = h->loss[LOSS_MISSED];
+	uint64_t skipped = delta(b->now.stats.skipped, b->before.stats.skipped);
+	bool say = false;
 
 	if (throttles && !b->told_throttled) {
 		b->told_throttled = true;
 		say_throttled(throttles, text, size);
 		return true;
 	}
-	if (!b->told_missed && h->elapsed >= LONG_ENOUGH_NS && busy >= TICKS_ENOUGH &&
-	    missed * 100 > busy * MISSED_PERCENT) {
+	/* What was missed beside them hit such programs, too, before these were noticed. */
+	if (skipped > missed || b->untaken) {
+		if (!b->told_skipped && is_much(h, skipped + missed))
+			b->told_skipped = say = say_skipped((skipped + missed) * 100 / busy,
+							    b->untaken, text, size);
+		if (b->told_skipped || !b->untaken)
+			return say;
+	}
+	if (!b->told_missed && accounting_misses(h)) {
 		b->told_missed = true;
 		snprintf(text, size,
 			 "%" PRIu64 " %% of the busy CPUs' ticks came late, together, or not at "

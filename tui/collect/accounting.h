@@ -23,7 +23,8 @@ struct accounting {
 	struct accounting_sums now, before; /* sums at the end of the last slice that was kept */
 	struct accounting_sums base;	    /* when the current event began to sample */
 	uint64_t dropped;		    /* samples of slices that were not kept */
-	bool told_throttled, told_missed;
+	bool told_throttled, told_missed, told_skipped;
+	int untaken; /* -errno: ticks in other BPF programs are not taken */
 };
 
 /* Reads the sampler; what cannot be read stays as it was. */
@@ -44,6 +45,8 @@ void accounting_fill(const struct accounting *b, bool no_kernel, struct profile_
  */
 bool accounting_warning(struct accounting *b, const struct profile_health *h, char *text,
 			size_t size);
+/* Is so much of the slice missed that it is worth a warning? */
+bool accounting_misses(const struct profile_health *h);
 /* Ends the slice. If it is not kept, its counters go into the next one, its samples are lost. */
 void accounting_close(struct accounting *b, bool kept, const struct sampler_count *counts,
 		      size_t ncounts);

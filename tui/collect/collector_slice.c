@@ -302,10 +302,21 @@ static uint64_t clock_at(uint64_t time)
 	return clock - (before - time);
 }
 
+static void warn(struct collector *c, const struct profile_health *health, bool last)
+{
+	int untaken = accounting_misses(health) ? sampler_take_skipped(c->sampler) : -EALREADY;
+	char text[320];
+
+	c->books.untaken = untaken == -EALREADY ? 0 : untaken;
+	if (!untaken && !last)
+		return; /* the next slice tells whether that was why */
+	while (accounting_warning(&c->books, health, text, sizeof(text)))
+		collector_say(c, MESSAGE_WARNING, "%s", text);
+}
+
 /* last: sampling has stopped, so that the figures must add up. */
 static int collect(struct collector *c, bool last)
 {
-	char text[320];
 	struct profile_health health = {.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
 	size_t ncounts = 0, ncells = 0, nuse;
@@ -354,8 +365,7 @@ static int collect(struct collector *c, bool last)
 		annotator_work(c->annotator, health.time, true);
 	settle(c, until, last);
 	count_lines(c, counts, err ? 0 : ncounts);
-	while (accounting_warning(&c->books, &health, text, sizeof(text)))
-		collector_say(c, MESSAGE_WARNING, "%s", text);
+	warn(c, &health, last);
 	if (!err)
 		record(c, ncells, &health);
 	accounting_close(&c->books, !err, counts, ncounts);

@@ -223,12 +223,33 @@ static void test_warnings(void **state)
 	assert_false(accounting_warning(&b, &h, text, sizeof(text)));
 }
 
+/* Ticks that were taken in BPF programs of others, and missed there before. */
+static void test_others(void **state)
+{
+	struct accounting b = {.now.stats.skipped = 30};
+	struct profile_health h = {.ticks = 400, .idle = 200, .elapsed = 1000000000};
+	char text[320];
+
+	(void)state;
+	h.loss[LOSS_MISSED] = 20;
+	assert_false(accounting_misses(&h)); /* of 200: no more than a tenth */
+	assert_true(accounting_warning(&b, &h, text, sizeof(text)));
+	assert_memory_equal(text, "25 % of the busy CPUs' ticks hit BPF programs of other tools",
+			    60);
+	h.loss[LOSS_MISSED] = 25;
+	assert_true(accounting_misses(&h));
+	assert_false(accounting_warning(&b, &h, text, sizeof(text)));
+	h.loss[LOSS_MISSED] = 31; /* most have another cause */
+	assert_true(accounting_warning(&b, &h, text, sizeof(text)));
+	assert_non_null(strstr(text, "15 % of the busy CPUs' ticks came late"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_even),	      cmocka_unit_test(test_walks),
 		cmocka_unit_test(test_another_event), cmocka_unit_test(test_each_slice_adds_up),
-		cmocka_unit_test(test_warnings),
+		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
