@@ -59,6 +59,7 @@
  *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
  *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w),
  *	WALK_AT_ZERO(w, cfa, fp), WALK_NULL_CALL(w), WALK_CODE_RULE(w, addr),
+ *	WALK_HAS_LEFT(w),
  *	WALK_GO(w, index)
  *		call the function of that name; unless defined, directly. BPF defines them as
  *		global functions, which the verifier checks once, apart from their callers
@@ -137,6 +138,7 @@
 #define WALK_AT_ZERO	       walk_at_zero
 #define WALK_NULL_CALL	       walk_null_call
 #define WALK_CODE_RULE	       walk_code_rule
+#define WALK_HAS_LEFT	       walk_has_left
 #endif
 
 #include "unwind/lookup.h"
@@ -223,11 +225,11 @@ static __always_inline int walk_read_sigcontext(struct walk *w, __u64 at)
 #if ARCH_SIGCONTEXT_IN_ORDER
 	return step_read_user(w, w->regs, sizeof(w->regs), at);
 #else
-	__u64 g[SIGCONTEXT_COUNT];
-
-	if (step_read_user(w, g, sizeof(g), at))
+	/* By way of the window, since BPF has no room on its stack. */
+	w->window_size = 0;
+	if (step_read_user(w, w->window, 8 * SIGCONTEXT_COUNT, at))
 		return WALK_READ_FAULT;
-	arch_from_sigcontext(w->regs, g);
+	arch_from_sigcontext(w->regs, (const __u64 *)w->window);
 	return 0;
 #endif
 }
@@ -421,12 +423,11 @@ static __always_inline void walk_keep(struct walk *w, const struct wide_rule *r,
  * True where CFA = *FP + 16, the place of a record that the caller's FP leads to, but the callee
  * has restored that FP already, as Lisp's functions do with the frame that SBCL makes for them.
  */
-static __always_inline int walk_has_left(struct walk *w, const struct wide_rule *r)
+static __always_inline int walk_has_left(struct walk *w)
 {
 	__u64 ra;
 
-	return !w->exact && r->cfa_reg == ARCH_FP && !r->cfa_off && r->cfa_add == 16 &&
-	       !walk_load(w, w->fp + 8, &ra) && ra != w->pc && WALK_AFTER_CALL(w, ra);
+	return !w->exact && !walk_load(w, w->fp + 8, &ra) && ra != w->pc && WALK_AFTER_CALL(w, ra);
 }
 
 /*
@@ -498,7 +499,8 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	}
 	if (r->flags & WIDE_SIGCONTEXT)
 		return WALK_SIGCONTEXT(w, cfa - 8 * SIGCONTEXT_SP);
-	if (r->cfa_kind == WIDE_CFA_DEREF && walk_has_left(w, r)) {
+	if (r->cfa_kind == WIDE_CFA_DEREF && r->cfa_reg == ARCH_FP && !r->cfa_off &&
+	    r->cfa_add == 16 && WALK_HAS_LEFT(w)) {
 		cfa += (__s64)r->cfa_add;
 	} else if (r->cfa_kind & WIDE_CFA_DEREF) {
 		err = WALK_DEREF(w, cfa, r->cfa_kind);
@@ -728,11 +730,13 @@ static __always_inline __u32 walk_look_up(struct walk *w, __u64 addr)
 	if (kind == MAP_PENDING)
 		return RULE_NO_TABLE;
 	w->kept_at = w->map_at;
+	/* Rows that code made at run time has given may be those of what was there before. */
+	if (w->keeps_fp && !w->to_frame)
+		return RULE_NO_CFI;
 	rule = kind == MAP_CFI ? walk_find_rule(w, addr) : RULE_NO_CFI;
 	if (rule < 0)
 		return RULE_NO_TABLE;
-	/* Rows that code made at run time has given may be those of what was there before. */
-	if (RULE_KIND(rule) != ROW_END || (w->keeps_fp && !w->to_frame))
+	if (RULE_KIND(rule) != ROW_END)
 		return rule;
 	made = WALK_CODE_RULE(w, addr);
 	return RULE_KIND(made) == ROW_END ? (__u32)rule : made;

@@ -14,15 +14,10 @@
 #define WALK_FRAMES_MAX 1024u
 #define WALK_ALL_KNOWN	ARCH_ALL_KNOWN /* in a frame that was interrupted */
 /* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
-#define WALK_START_BYTES 128
-#define WALK_NULL_BYTES	 65536 /* no process maps less (vm.mmap_min_addr) */
-#define WALK_MOVE_BYTES	 60    /* before a call, which SP may be loaded in */
-#define WALK_RETURNS	 4     /* a power of two */
-/* A return address, and which word of the stack it is. */
-#define RETURN_AT(ra, word) ((ra) | (__u64)(word) << 56)
-#define RETURN_ADDR(r)	    ((r) & ((1ull << 56) - 1))
-#define RETURN_WORD(r)	    ((__u32)((r) >> 56) & 63)
-#define WALK_SWITCHES_MAX   32 /* more is a circle: OCaml 5 has a stack for each handler */
+#define WALK_START_BYTES  128
+#define WALK_NULL_BYTES	  65536 /* no process maps less (vm.mmap_min_addr) */
+#define WALK_MOVE_BYTES	  60	/* before a call, which SP may be loaded in */
+#define WALK_SWITCHES_MAX 32	/* more is a circle: OCaml 5 has a stack for each handler */
 /* A lost or undefined FP: an odd number is never taken for a frame. */
 #define WALK_NO_FP	1
 #define WALK_WINDOW_MIN 512u
@@ -178,10 +173,10 @@ struct walk {
 	__u32 elsewhere;	    /* it leads to another stack */
 	__u32 sp_is_least;	    /* SP is sp or above: a frame pointer does not tell it */
 	__u64 look_pc, look_sp, look_fp; /* registers further on, while it is not sure */
-	__u64 look_ra;			 /* x30 of arm64 there; 0: not known */
-	__u64 returns[WALK_RETURNS];	 /* see walk_return_words */
-	__u64 start_stack;		 /* the main thread's deepest frame ends here; 0: unknown */
-	__u64 window_top;		 /* nothing can be read from here on; 0: not known */
+	__u64 look_ra; /* x30 of arm64 there, 0: not known; or a return address that is tried */
+	__u64 return_words, return_ra; /* see walk_return_words */
+	__u64 start_stack;	       /* the main thread's deepest frame ends here; 0: unknown */
+	__u64 window_top;	       /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];
 	__u64 head[4]; /* a record's head, for the BPF program: sent together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];

@@ -199,7 +199,7 @@ struct bare_place {
 	/* Of memory without a file: bit n: the n-th word of the stack is a return address to CFI.
 	 */
 	__u64 words;
-	__u64 returns[WALK_RETURNS]; /* the nearest of these */
+	__u64 ra; /* the nearest of these */
 };
 
 /*

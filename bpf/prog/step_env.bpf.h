@@ -59,6 +59,7 @@ extern const volatile struct profiler_config config;
 #define WALK_AT_ZERO(w, cfa, fp)      walk_call_at_zero(cfa, fp)
 #define WALK_NULL_CALL(w)	      walk_call_null_call()
 #define WALK_CODE_RULE(w, addr)	      walk_call_code_rule(addr)
+#define WALK_HAS_LEFT(w)	      walk_call_has_left()
 
 static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
 {
@@ -101,6 +102,7 @@ int walk_call_try_call(void);
 int walk_call_at_zero(__u64 cfa, __u64 fp);
 int walk_call_null_call(void);
 __u32 walk_call_code_rule(__u64 addr);
+int walk_call_has_left(void);
 
 #include "unwind/step.h"
 

@@ -90,8 +90,7 @@ __attribute__((noinline)) int walk_note_bare(int stale)
 			words = walk_return_words(&st->walk);
 		list->places[slot].tgid = tgid;
 		list->places[slot].words = words;
-		bpf_probe_read_kernel(list->places[slot].returns, sizeof(st->walk.returns),
-				      st->walk.returns);
+		list->places[slot].ra = st->walk.return_ra;
 		list->places[slot].pc = pc;
 	}
 	return 0;
@@ -564,6 +563,13 @@ __attribute__((noinline)) int walk_call_at_zero(__u64 cfa, __u64 fp)
 	if (!st)
 		return WALK_ZERO;
 	return walk_at_zero(&st->walk, cfa, fp);
+}
+
+__attribute__((noinline)) int walk_call_has_left(void)
+{
+	struct cpu_state *st = this_state();
+
+	return st ? walk_has_left(&st->walk) : 0;
 }
 
 __attribute__((noinline)) int walk_call_null_call(void)

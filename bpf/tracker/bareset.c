@@ -10,9 +10,33 @@
 #define WAYS	   16u /* places of one hash */
 #define SURE	   4u  /* times, after which there may be more to say */
 #define WRONG	   3u
+#define TIMES_MAX  64u
 #define GAP_MAX	   (4u << 20)
 #define PLACES_MIN 6u
 #define TIMES_MIN  24u
+
+static uint32_t nearest(uint64_t words)
+{
+	return words ? (uint32_t)__builtin_ctzll(words) : 64;
+}
+
+/*
+ * Mostly the nearest word is the same each time; seldom a call has left over one that is nearer. If
+ * another is as frequent, the memory has other code by now.
+ */
+static void see_again(struct bare_seen *s, const struct bare_place *place)
+{
+	s->stale += place->pc & BARE_STALE && s->stale < WRONG;
+	if (nearest(place->words) != nearest(s->words)) {
+		s->others++;
+		if (2 * s->others <= s->times)
+			return;
+		s->times = s->others = 0;
+	}
+	s->times += s->times < TIMES_MAX;
+	s->words = place->words;
+	s->ra = place->ra;
+}
 
 bool bareset_add(struct bareset *set, const struct bare_place *place)
 {
@@ -22,15 +46,12 @@ bool bareset_add(struct bareset *set, const struct bare_place *place)
 
 	for (uint32_t i = 0; i < WAYS; i++)
 		if (ways[i].place == key) {
-			ways[i].words &= place->words;
-			memcpy(ways[i].returns, place->returns, sizeof(place->returns));
-			ways[i].times += ways[i].times < UINT32_MAX;
-			ways[i].stale += place->pc & BARE_STALE && ways[i].stale < WRONG;
+			see_again(&ways[i], place);
 			return place->pc & BARE_STALE || (ways[i].words && !(ways[i].times % SURE));
 		}
 	memmove(ways + 1, ways, (WAYS - 1) * sizeof(*ways));
-	ways[0] = (struct bare_seen){.place = key, .words = place->words, .times = 1};
-	memcpy(ways[0].returns, place->returns, sizeof(place->returns));
+	ways[0] = (struct bare_seen){
+		.place = key, .words = place->words, .ra = place->ra, .times = 1};
 	return true;
 }
 
@@ -65,11 +86,6 @@ struct frames {
 	uint32_t places[64], times[64];
 };
 
-static uint32_t nearest(const struct bare_seen *s)
-{
-	return (uint32_t)__builtin_ctzll(s->words);
-}
-
 /* The end of the places from `from` on that have no large gap between them. */
 static uint32_t count_frames(struct bare_seen *const *all, uint32_t n, uint32_t from,
 			     struct frames *f)
@@ -79,27 +95,12 @@ static uint32_t count_frames(struct bare_seen *const *all, uint32_t n, uint32_t 
 	*f = (struct frames){0};
 	do {
 		if (all[i]->words) {
-			f->places[nearest(all[i])]++;
-			f->times[nearest(all[i])] += all[i]->times;
+			f->places[nearest(all[i]->words)]++;
+			f->times[nearest(all[i]->words)] += all[i]->times;
 		}
 		i++;
 	} while (i < n && addr_of(all[i]) - addr_of(all[i - 1]) <= GAP_MAX);
 	return i;
-}
-
-/* One constant of places that have the nearest word in common. */
-static void describe(struct bare_seen *const *all, uint32_t n, struct code_constant *to)
-{
-	const struct bare_seen *first = all[0];
-	uint64_t words = first->words;
-	uint32_t count = 0;
-
-	for (uint32_t i = 1; i < n; i++)
-		words &= all[i]->words;
-	*to = (struct code_constant){addr_of(first), addr_of(all[n - 1]) + 1, {0}};
-	for (uint32_t i = 0; i < WALK_RETURNS; i++)
-		if (first->returns[i] && words >> RETURN_WORD(first->returns[i]) & 1)
-			to->returns[count++] = first->returns[i];
 }
 
 /* Where many places agree, the code between those that do is in that frame, too. */
@@ -113,13 +114,15 @@ static uint32_t add_constants(struct bare_seen *const *all, uint32_t n, struct c
 		end = count_frames(all, n, i, &f);
 		for (uint32_t k = i; k < end && count < room; k = next) {
 			const uint64_t words = all[k]->words;
-			const uint32_t word = words ? nearest(all[k]) : 0;
+			const uint32_t word = words ? nearest(all[k]->words) : 0;
 
 			for (next = k + 1;
-			     next < end && all[next]->words && nearest(all[next]) == word;)
+			     next < end && all[next]->words && nearest(all[next]->words) == word;)
 				next++;
 			if (words && f.places[word] >= PLACES_MIN && f.times[word] >= TIMES_MIN)
-				describe(all + k, next - k, &to[count++]);
+				to[count++] = (struct code_constant){addr_of(all[k]),
+								     addr_of(all[next - 1]) + 1,
+								     all[k]->ra, word, 0};
 		}
 	}
 	return count;

@@ -13,18 +13,18 @@
 #include <stdint.h>
 
 #include "bpf/tracker/codereader.h"
-#include "unwind/walk.h"
 
 struct bare_place;
 
 struct bareset {
 	struct bare_seen {
-		uint64_t place;			/* as bare_place.pc, without BARE_STALE; 0: free */
-		uint64_t words;			/* what bare_place.words had each time */
-		uint64_t returns[WALK_RETURNS]; /* as bare_place has them */
-		uint32_t times;
-		uint32_t stale; /* times that a row from the code was wrong */
-	} seen[CODE_BARE_MAX];	/* by a hash; of one hash the oldest goes */
+		uint64_t place;	 /* as bare_place.pc, without BARE_STALE; 0: free */
+		uint64_t words;	 /* as bare_place has them, with the nearest word ... */
+		uint64_t ra;	 /* as bare_place has it */
+		uint32_t times;	 /* ... that it had so often, ... */
+		uint32_t others; /* and another one so often */
+		uint32_t stale;	 /* times that a row from the code was wrong */
+	} seen[CODE_BARE_MAX];	 /* by a hash; of one hash the oldest goes */
 };
 
 /* True: the place is new, or surely has what it had before, so that the code is to be read. */

@@ -31,7 +31,8 @@
 #define WORK_MAX     (1u << 20) /* instructions of one reading */
 #define ADDRESS_MAX  (1ull << 47)
 #define ENTRY_BYTES  15u /* of an instruction */
-#define ENTRY_INSNS  64u
+#define ENTRY_INSNS  128u
+#define ENTRY_PATHS  16u
 #define WRONG_MAX    256u /* places that are compared with all rows */
 
 struct piece { /* of one rule */
@@ -343,34 +344,42 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 
 /*
  * True if a return address may be that to the function which runs such code: its call is by an
- * address in a register or in memory, or the function that it names comes to such a call or jump
- * before any other. *depth: where that has pushed FP, below the CFA; 0: it has not, as far as
- * known.
+ * address in a register or in memory, or a path of the function that it names comes to such a call
+ * or jump before any other. *depth: where that has pushed FP, below the CFA; 0: it has not, as far
+ * as known.
  */
 static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra, uint32_t *depth)
 {
+	uint64_t paths[ENTRY_PATHS], call, at;
+	uint32_t pushed = 8, n = 0;
 	uint8_t code[ENTRY_BYTES];
-	uint32_t pushed = 8;
 	struct effect e;
-	uint64_t call, at;
 
 	*depth = 0;
 	if (codereader_memory(m, ra - sizeof(call), &call, sizeof(call)))
 		return false;
 	at = arch_call_target(call, ra);
-	for (unsigned int n = 0; at && n < ENTRY_INSNS; n++) {
-		if (codereader_memory(m, at, code, sizeof(code)))
-			return false;
-		arch_effect(disasm, code, sizeof(code), &e);
+	for (unsigned int i = 0; at && i < ENTRY_INSNS; i++) {
+		e.kind = EFFECT_BAD;
+		if (!codereader_memory(m, at, code, sizeof(code)))
+			arch_effect(disasm, code, sizeof(code), &e);
 		if (e.kind == EFFECT_JUMP_COMPUTED || e.kind == EFFECT_CALL_COMPUTED)
 			return true;
 		if (e.kind == EFFECT_CALL || e.kind == EFFECT_RETURN || e.kind == EFFECT_STOP ||
-		    e.kind == EFFECT_BAD)
-			return false;
+		    e.kind == EFFECT_BAD) {
+			if (!n)
+				return false;
+			at = paths[--n];
+			continue;
+		}
 		pushed += e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP ? 8 : 0;
 		if (e.kind == EFFECT_PUSH_FP && !*depth)
 			*depth = pushed;
-		at += e.size + (e.kind == EFFECT_JUMP ? (uint64_t)(int64_t)e.value : 0);
+		at += e.size;
+		if (e.kind == EFFECT_JUMP)
+			at += (uint64_t)(int64_t)e.value;
+		else if (e.kind == EFFECT_BRANCH && n < ENTRY_PATHS)
+			paths[n++] = at + (uint64_t)(int64_t)e.value;
 	}
 	return !at;
 }
@@ -379,14 +388,12 @@ static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra,
 static uint32_t constant_rule(struct code_memory *m, struct disasm *disasm,
 			      const struct code_constant *c)
 {
-	for (uint32_t i = 0; i < WALK_RETURNS && c->returns[i]; i++) {
-		const uint32_t cfa = 8 * RETURN_WORD(c->returns[i]) + 8;
-		uint32_t depth;
+	const uint32_t cfa = 8 * c->word + 8;
+	uint32_t depth;
 
-		if (runs_code(m, disasm, RETURN_ADDR(c->returns[i]), &depth))
-			return RULE_FRAME(ROW_SP, cfa, depth <= cfa ? depth : 0) | RULE_DERIVED;
-	}
-	return 0;
+	if (!runs_code(m, disasm, c->ra, &depth))
+		return 0;
+	return RULE_FRAME(ROW_SP, cfa, depth <= cfa ? depth : 0) | RULE_DERIVED;
 }
 
 int codeleave_constants(struct code_memory *m, const struct code_constant *constants, size_t n,

@@ -13,8 +13,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "unwind/walk.h"
-
 struct code_draft;
 struct elf_file;
 
@@ -27,15 +25,16 @@ struct code_symbols {
 	uint64_t vm_types;   /* gHotSpotVMTypes */
 };
 
-#define CODE_BARE_MAX	   8192u
+#define CODE_BARE_MAX	   4096u
 #define CODE_CONSTANTS_MAX 512u
 
 /* What walks have found out about code that nothing describes. */
 struct code_bare {
-	struct code_constant { /* code in one frame */
+	struct code_constant { /* code in one frame: the return address is so many words above SP */
 		uint64_t start, end;
-		/* Which may lead to the function that runs it, the nearest first; RETURN_AT, 0. */
-		uint64_t returns[WALK_RETURNS];
+		uint64_t ra; /* one of these return addresses */
+		uint32_t word;
+		uint32_t pad;
 	} constants[CODE_CONSTANTS_MAX]; /* ascending */
 	/* Places from which no walk leads on, as struct bare_place has them in pc; any order. */
 	uint64_t places[CODE_BARE_MAX];

@@ -31,7 +31,7 @@ DEPTHS = 20, 60, 500
 SECONDS = 3
 OBJECT = os.path.join(live.BUILD, "bpf", "prog", "profiler.bpf.o")
 LOAD = os.path.join(live.BUILD, "tests", "bench", "load")
-INSNS_MAX = 10000
+INSNS_MAX = 100000
 
 
 def on_cpu(number, command):

@@ -18,7 +18,7 @@ import live
 BENCH = os.path.join(live.BUILD, "tests", "bench")
 CPU = 0
 DEPTHS = (1, 10, 30, 100, 500)
-INSNS_MAX = 10000
+INSNS_MAX = 100000
 HOLD_MAX_US = 100
 SEARCHES = 100  # searches of search_many beyond those of search_one
 GOAL_FRAME_NS = 40

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
 """Stacks through code that is made at run time and that nothing describes: a program that knows its own
-chain of calls (runcode.c), and mono, node, ruby, python and php where they are installed. After a
+chain of calls (runcode.c), a large file without CFI (late.c), and sbcl, guile, racket, mono, node, ruby,
+python and php where they are installed. After a
 warm-up nearly all stacks are whole, and no whole one lacks the frames that surely are below the code.
 
-Covers: bpf/tracker/runcode.c bpf/tracker/codeleave.c unwind/leave.c unwind/bare.h
+Covers: bpf/tracker/runcode.c bpf/tracker/codeleave.c bpf/tracker/bareset.c unwind/leave.c unwind/bare.h
 """
 
 import collections
@@ -25,6 +26,7 @@ import together  # noqa: E402
 from together import common, share  # noqa: E402
 
 RUNCODE = os.path.join(live.WORK, "runcode")
+LATE = os.path.join(live.WORK, "late")
 LEAST = 0.97   # of the stacks are whole
 MADE = "[jit]"  # code without a name
 MONO = """using System; using System.Collections.Generic; using System.Runtime.CompilerServices;
@@ -90,7 +92,7 @@ class Program(together.Program):
     changes: at a signal its code becomes another, which must be known, too"""
 
     def __init__(self, name, command, right, more=None, least=LEAST, changes=False, begun=None):
-        super().__init__(name, command, is_whole, least, own=command[0] == RUNCODE, begun=begun)
+        super().__init__(name, command, is_whole, least, own=command[0] in (RUNCODE, LATE), begun=begun)
         self.right, self.more, self.changes = right, more, changes
         self.passed = 0     # refreshes that are not looked at: they may be of the time before the change
 
@@ -137,6 +139,51 @@ def own_programs():
             tap.ok(part > 0.95, f"own program, {kind}: all frames to the innermost", f"{part:.4f}")
 
         yield Program(f"own program, {kind}", [RUNCODE, kind], right, exact, changes=kind == "changed")
+
+
+def late(_tap, _folder):
+    """Text without CFI behind the first 8 MiB of it: functions around the places that walks come by."""
+    chain = ["main", "run", "outer", "inner", "innermost"]
+
+    def right(user):
+        return user[0] == "_start" and "main" in user and \
+            user[user.index("main"):] == tuple(chain[:len(user) - user.index("main")])
+
+    def exact(tap, whole):
+        part = share(whole, lambda user: user[-1] == "innermost")
+        tap.ok(part > 0.8, "a large file: all frames to the innermost", f"{part:.4f}: {common(whole)}")
+
+    yield Program("a large file", [LATE], right, exact)
+
+
+# With a busy function in Lisp or Scheme: what runs it, from the outermost frame on, and its code.
+LISPS = (
+    ("sbcl", ["sbcl", "--noinform", "--non-interactive", "--load"],
+     "(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (compile 'fib) (loop (fib 20))",
+     ["main", "initialize_lisp", "create_main_lisp_thread", "call_into_lisp_"]),
+    ("guile", ["guile", "--no-auto-compile"],
+     "(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (let loop () (fib 20) (loop))", []),
+    ("racket", ["racket"],
+     "#lang racket/base\n(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))\n"
+     "(let loop () (fib 20) (loop))", []),
+)
+
+
+def lisps(tap, folder):
+    for name, command, text, chain in LISPS:
+        if not shutil.which(name):
+            tap.skip(name, "not installed")
+            continue
+        with open(f"{folder}/{name}.scm", "w", encoding="ascii") as file:
+            file.write(text)
+
+        def right(user, chain=chain):
+            # Garbage collections and signals interrupt, and the runtime's own threads wait.
+            # A stripped program's _start has no name.
+            return MADE not in user or (user[0] != MADE and
+                                        list(user[user.index(MADE) - len(chain):user.index(MADE)]) == chain)
+
+        yield Program(name, [*command, f"{folder}/{name}.scm"], right, through_code(name), least=0.8)
 
 
 def mono(tap, folder):
@@ -260,14 +307,14 @@ def php(tap, folder):
                           "opcache.jit_buffer_size=32M", "-d", "opcache.file_update_protection=0",
                           f"{folder}/f.php"],
                   lambda user: user[0] == "_start" and
-                  (MADE not in user or user[user.index(MADE) - 1] in ("zend_execute", "execute_ex")), least=0.9)
+                  (MADE not in user or user[user.index(MADE) - 1] in ("zend_execute", "execute_ex")), least=0.8)
 
 
 def main():
     tap = live.Tap()
     live.need(tap)
     with tempfile.TemporaryDirectory() as folder:
-        programs = [program for kind in (mono, node, ruby, python, php) for program in kind(tap, folder)]
+        programs = [program for kind in (late, lisps, mono, node, ruby, python, php) for program in kind(tap, folder)]
         for program in together.sample(tap, [*own_programs(), *programs]):
             program.check(tap)
     tap.done()

@@ -96,6 +96,7 @@ static int host_scan(struct walk *w);
 #define WALK_AT_ZERO	       walk_at_zero
 #define WALK_NULL_CALL	       walk_null_call
 #define WALK_CODE_RULE	       walk_code_rule
+#define WALK_HAS_LEFT	       walk_has_left
 
 #include "unwind/step.h"
 

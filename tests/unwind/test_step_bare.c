@@ -647,6 +647,34 @@ static void test_written_start(void **state)
 	}
 }
 
+/* Which words of the stack may lead to the function that runs code in one frame. */
+static void test_return_words(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	host.entries[0].frame = FRAME_OF(1, 0); /* of the text with CFI */
+	w = begin(PC, LOW, FP, 1);
+	for (uint64_t at = LOW; at < LOW + 0x400; at += 8)
+		store(at, 0);
+	assert_true(walk_return_words(w) == 0);
+	/* CFA = SP + 16, twice; the next two of these are followed by too few; no call; of code
+	 * without a file; beyond 64 words */
+	store(LOW + 8 * 5, put_call(SP16 + 0x40, 0));
+	store(LOW + 8 * 7, put_call(SP16 + 0x60, 0));
+	store(LOW + 8 * 9, put_call(SP16 + 0x80, 0));
+	store(LOW + 8 * 20, SP16 + 0x81);
+	store(LOW + 8 * 21, put_call(JIT + 0x40, 0));
+	store(LOW + 8 * 64, put_call(SP16 + 0x40, 0));
+	/* one that leads to nothing, and one that needs FP */
+	store(LOW + 8 * 30, put_call(SP16 + 0xa0, 0));
+	store(LOW + 8 * 40, put_call(FRAMED + 0x40, 0));
+	w = begin(PC, LOW, FP, 1);
+	assert_int_equal(walk_return_words(w), 1ull << 5 | 1ull << 40);
+	assert_int_equal(w->return_ra, SP16 + 0x40);
+	assert_true(w->fp == FP);
+}
+
 /* What is far above is another stack's if it is in another mapping; else it may be a caller's. */
 static void test_apart(void **state)
 {
@@ -708,6 +736,7 @@ int main(void)
 		TEST(derived_in_vain),
 		TEST(written_start),
 		TEST(apart),
+		TEST(return_words),
 		TEST(keeps_fp_return),
 		TEST(is_framed),
 		TEST(chain),

@@ -467,7 +467,47 @@ static void test_go_links(void **state)
 			r.cfa_off = 0;
 	}
 	store(FP + 8, 0);
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GUESSED);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_ZERO);
+}
+
+/*
+ * CFA = *FP + 16, the place of a record that this frame has made for its callee, which may have
+ * restored the caller's FP when it returned.
+ */
+static void test_has_left(void **state)
+{
+	const uint64_t record = SP + 0x400, caller = FP;
+	struct wide_rule r = plain_wide;
+
+	(void)state;
+	r.cfa_kind = WIDE_CFA_DEREF;
+	r.cfa_reg = DWARF_RBP;
+	r.cfa_off = 0;
+	r.cfa_add = 16;
+	r.fp_kind = WIDE_AT_CFA;
+	r.fp_off = -16;
+	r.ra_off = -8;
+	for (int i = 0; i < 4; i++) {
+		const int left = i & 1, exact = i >> 1;
+		struct walk *w = begin_wide(&r);
+
+		w->pc = TEXT + 0x20;
+		store(record, caller);
+		store(record + 8, w->pc); /* the callee has it there */
+		store(caller, caller + 0x80);
+		put_call(TEXT + 0x60, 0);
+		store(caller + 8, TEXT + 0x60);
+		store(caller + 0x80, 1);
+		store(caller + 0x88, TEXT + 0x40);
+		put_call(TEXT + 0x40, 0);
+		w->exact = (uint32_t)exact;
+		w->fp = left ? caller : record;
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		if (left && exact) /* no call has been made: as CFI has it */
+			assert_state(w, TEXT + 0x40, caller + 0x90, 1);
+		else
+			assert_state(w, TEXT + 0x60, caller + 16, caller + 0x80);
+	}
 }
 
 /* --- a pc of zero ---------------------------------------------------------------------------- */
@@ -658,7 +698,7 @@ int main(void)
 		TEST(short_rows), TEST(ends_of_rows),	   TEST(ends_of_mappings), TEST(wide_rows),
 		TEST(signal_row), TEST(sigcontext),	   TEST(kept_register),	   TEST(cloned),
 		TEST(go_links),	  TEST(ends_of_wide_rows), TEST(lost_registers),   TEST(zero),
-		TEST(null_call),
+		TEST(null_call),  TEST(has_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

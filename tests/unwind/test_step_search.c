@@ -175,6 +175,48 @@ static void test_changed(void **state)
 	assert_int_equal(walk_step(w), WALK_ZERO);
 }
 
+/* Where the process's list has no rule, rows of its own may have one, behind that list. */
+static void test_code(void **state)
+{
+	static const uint32_t rules[] = {RULE_FRAME(ROW_SP, 8, 0), RULE_FRAME(ROW_SP, 16, 0)};
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		const int covered = i & 1, code = i >> 1 & 1, file = i >> 2;
+		const struct row row = {0, covered ? rules[0] : RULE(ROW_END, 0)};
+		const struct row made = {0, rules[1]};
+		struct walk *w;
+
+		put_block(0, 1, &row, 1);
+		put_block(64, 1, &made, 1);
+		fake.nentries = 0;
+		add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_CFI, 1));
+		add_map(TEXT, TEXT + 128, TEXT, 64, MAP_META(MAP_CFI, 1));
+		if (file)
+			host.entries[0].frame = FRAME_OF(NUMBER, TEXT - VADDR);
+		store(SP, TEXT + 0x81);
+		store(SP + 8, TEXT + 0x82);
+		w = begin(TEXT + 0x40, SP, FP, 1);
+		w->list_count = 1;
+		w->code_count = (uint32_t)code;
+		if (!covered && !code) {
+			assert_int_equal(walk_step(w), WALK_NOT_COVERED);
+			continue;
+		}
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
+		assert_state(w, covered ? TEXT + 0x81 : TEXT + 0x82, SP + (covered ? 8 : 16), FP);
+		assert_int_equal(w->list_count, 1);
+		assert_true(FRAME_IS_ADDRESS(w->frames[0]) == !file);
+		/* beyond what they cover there is none */
+		w = begin(TEXT + 0x80, SP, 0, 1);
+		w->list_count = 1;
+		w->code_count = (uint32_t)code;
+		assert_int_equal(walk_step(w), covered ? WALK_CONTINUE : WALK_NOT_COVERED);
+		assert_int_equal(walk_covered(w, TEXT + 0x40), 1);
+		assert_int_equal(walk_covered(w, TEXT + 0x80), covered);
+	}
+}
+
 /* A mapping that begins within a span finds the same rows as the whole. */
 static void test_part_of_a_span(void **state)
 {
@@ -258,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(frames),	      TEST(changed),	     TEST(part_of_a_span),
 		TEST(search_in_span), TEST(call_at_the_end), TEST(search_in_list),
+		TEST(code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

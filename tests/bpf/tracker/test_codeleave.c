@@ -324,9 +324,9 @@ static void test_constants(void **state)
 	const uint64_t by_register = put(9 * PAGE, "\x90\x90\x90\x90\x90\x90\xff\xd0", 8) + 8;
 	const uint64_t other = put(10 * PAGE, "\xe8\x00\x00\x00\x00\x53\x5b\xc3", 8) + 5;
 	struct code_constant c[] = {
-		{at - 16, at + 32, {RETURN_AT(other, 1), RETURN_AT(run + 5, 2)}},
-		{at + 64, at + 65, {RETURN_AT(by_register, 3)}},
-		{at + 80, at + 81, {RETURN_AT(other, 4)}},
+		{at - 16, at + 32, run + 5, 2, 0},
+		{at + 64, at + 65, by_register, 3, 0},
+		{at + 80, at + 81, other, 4, 0},
 	};
 	struct code_memory m = {.pid = getpid(), .left = 16u << 20};
 
@@ -344,7 +344,7 @@ static void test_constants(void **state)
 	assert_int_equal(rule_at(at + 65), 0);
 	assert_int_equal(rule_at(at + 80), 0);
 	/* a return address to nothing that can be read */
-	c[0].returns[1] = RETURN_AT(8, 2);
+	c[0].ra = 8;
 	READ(at | EXACT);
 	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
 	assert_int_equal(rule_at(at - 16), 0);

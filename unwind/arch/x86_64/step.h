@@ -11,7 +11,6 @@
 #define WALK_SCAN_WORDS	    4
 #define WALK_FRAME_BYTES    35 /* up to the prologue; node 24 has 21 */
 #define WALK_RETURN_WORDS   6
-#define WALK_RETURN_TRIES   2
 #define WALK_CANDIDATES	    3	  /* return addresses of one frame that are judged */
 #define WALK_TRIES	    4	  /* frames from there to the one that has the frame pointer */
 #define WALK_FUNCTION_BYTES 65536 /* from its start; more is hardly a single function */
@@ -249,33 +248,30 @@ static __always_inline int walk_try_call(struct walk *w)
 static __always_inline __u64 walk_return_words(struct walk *w)
 {
 	const __u64 fp = w->fp;
-	__u64 words = 0, ra, n = 0;
-	int i, k, call;
+	int i, call;
 
-	for (i = 0; i < WALK_RETURNS; i++)
-		w->returns[i] = 0;
+	w->return_words = w->return_ra = 0; /* the verifier keeps no account of these */
 	w->scan_at = w->sp;
 	w->scan_end = w->sp + 8 * 64;
 	w->fp = ~0ull; /* of nobody */
-	for (i = 0; i < WALK_RETURN_WORDS; i++) {
+	for (i = 0; i < WALK_SCAN_TURNS + WALK_RETURN_WORDS; i++) {
 		/* BPF has no deeper call left than those of a part of the search. */
-		if (!walk_scan(w) || walk_load(w, w->scan_at - 8, &w->look_pc))
-			break;
-		ra = w->look_pc;
+		if (!WALK_SCAN_SOME(w) || !w->map.frame ||
+		    walk_load(w, w->scan_at - 8, &w->look_ra))
+			continue;
+		w->look_pc = w->look_ra;
 		w->look_sp = w->scan_at;
-		call = w->map.frame ? CALL_GOES_ON : CALL_IMPOSSIBLE;
-		for (k = 0; k < WALK_RETURN_TRIES && call == CALL_GOES_ON; k++)
+		call = WALK_TRY_CALL(w);
+		if (call == CALL_GOES_ON)
 			call = WALK_TRY_CALL(w);
 		if (call == CALL_IMPOSSIBLE)
 			continue;
-		words |= 1ull << ((w->scan_at - 8 - w->sp) / 8 & 63);
-		STEP_BARRIER(n);
-		if (n < WALK_RETURNS)
-			w->returns[n++ & (WALK_RETURNS - 1)] =
-				RETURN_AT(ra, (w->scan_at - 8 - w->sp) / 8);
+		if (!w->return_words)
+			w->return_ra = w->look_ra;
+		w->return_words |= 1ull << ((w->scan_at - 8 - w->sp) / 8 & 63);
 	}
 	w->fp = fp;
-	return words;
+	return w->return_words;
 }
 
 /*
