@@ -14,6 +14,7 @@
 #define GAP_MAX	   (4u << 20)
 #define PLACES_MIN 6u
 #define TIMES_MIN  24u
+#define SHARE_MIN  16u /* 1/n of the places at least; functions have frames of all sizes */
 
 static uint32_t nearest(uint64_t words)
 {
@@ -84,6 +85,7 @@ static int compare_seen(const void *left, const void *right)
 /* Places near each other, by their nearest word. */
 struct frames {
 	uint32_t places[64], times[64];
+	uint32_t all; /* places */
 };
 
 /* The end of the places from `from` on that have no large gap between them. */
@@ -94,6 +96,7 @@ static uint32_t count_frames(struct bare_seen *const *all, uint32_t n, uint32_t 
 
 	*f = (struct frames){0};
 	do {
+		f->all++;
 		if (all[i]->words) {
 			f->places[nearest(all[i]->words)]++;
 			f->times[nearest(all[i]->words)] += all[i]->times;
@@ -119,7 +122,8 @@ static uint32_t add_constants(struct bare_seen *const *all, uint32_t n, struct c
 			for (next = k + 1;
 			     next < end && all[next]->words && nearest(all[next]->words) == word;)
 				next++;
-			if (words && f.places[word] >= PLACES_MIN && f.times[word] >= TIMES_MIN)
+			if (words && f.places[word] >= PLACES_MIN && f.times[word] >= TIMES_MIN &&
+			    f.places[word] * SHARE_MIN >= f.all)
 				to[count++] = (struct code_constant){addr_of(all[k]),
 								     addr_of(all[next - 1]) + 1,
 								     all[k]->ra, word, 0};

@@ -673,6 +673,12 @@ static void test_return_words(void **state)
 	assert_int_equal(walk_return_words(w), 1ull << 5 | 1ull << 40);
 	assert_int_equal(w->return_ra, SP16 + 0x40);
 	assert_true(w->fp == FP);
+	/* a nearer one of code without a file: it has called this code, which is not in one frame
+	 */
+	store(LOW + 8 * 3, put_call(JIT + 0x40, 0));
+	w = begin(PC, LOW, FP, 1);
+	assert_int_equal(walk_return_words(w), 0);
+	assert_true(w->fp == FP);
 }
 
 /* What is far above is another stack's if it is in another mapping; else it may be a caller's. */

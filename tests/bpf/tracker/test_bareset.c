@@ -154,6 +154,10 @@ static void test_few(void **state)
 		see(CODE + (i << 24), BIT(13), 100); /* far from each other */
 	}
 	assert_int_equal(bareset_constants(set, found), 0);
+	/* one of many frames, as functions of their own have */
+	for (uint64_t i = 0; i < 120; i++)
+		see(CODE + 0x30000000 + 0x40 * i, BIT(i % 20), 10);
+	assert_int_equal(bareset_constants(set, found), 0);
 }
 
 int main(void)

@@ -256,8 +256,12 @@ static __always_inline __u64 walk_return_words(struct walk *w)
 	w->fp = ~0ull; /* of nobody */
 	for (i = 0; i < WALK_SCAN_TURNS + WALK_RETURN_WORDS; i++) {
 		/* BPF has no deeper call left than those of a part of the search. */
-		if (!WALK_SCAN_SOME(w) || !w->map.frame ||
-		    walk_load(w, w->scan_at - 8, &w->look_ra))
+		if (!WALK_SCAN_SOME(w) || walk_load(w, w->scan_at - 8, &w->look_ra))
+			continue;
+		/* Code without a file that has called: it is not in one frame. */
+		if (!w->map.frame && !w->return_words)
+			break;
+		if (!w->map.frame)
 			continue;
 		w->look_pc = w->look_ra;
 		w->look_sp = w->scan_at;
