@@ -141,7 +141,7 @@ uint32_t bareset_constants(struct bareset *set, struct code_constant *to)
 		if (set->seen[i].place)
 			all[n++] = &set->seen[i];
 	if (n)
-		qsort(all, n, sizeof(*all), compare_seen);
+		qsort(all, n, sizeof(struct bare_seen *), compare_seen);
 	count = add_constants(all, n, to, 0, CODE_CONSTANTS_MAX);
 	free(all);
 	return count;

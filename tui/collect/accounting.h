@@ -24,7 +24,8 @@ struct accounting {
 	struct accounting_sums base;	    /* when the current event began to sample */
 	uint64_t dropped;		    /* samples of slices that were not kept */
 	bool told_throttled, told_missed, told_skipped;
-	int untaken; /* -errno: ticks in other BPF programs are not taken */
+	int untaken;	   /* -errno: ticks in other BPF programs are not taken */
+	bool began_taking; /* they are, since the end of the last slice */
 };
 
 /* Reads the sampler; what cannot be read stays as it was. */

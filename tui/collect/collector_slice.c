@@ -305,11 +305,15 @@ static uint64_t clock_at(uint64_t time)
 static void warn(struct collector *c, const struct profile_health *health, bool last)
 {
 	int untaken = accounting_misses(health) ? sampler_take_skipped(c->sampler) : -EALREADY;
+	const bool began = c->books.began_taking;
 	char text[320];
 
 	c->books.untaken = untaken == -EALREADY ? 0 : untaken;
-	if (!untaken && !last)
-		return; /* the next slice tells whether that was why */
+	c->books.began_taking = !untaken;
+	/* The slice behind the next one tells whether that was why: they are taken in part of that.
+	 */
+	if ((!untaken || began) && !last)
+		return;
 	while (accounting_warning(&c->books, health, text, sizeof(text)))
 		collector_say(c, MESSAGE_WARNING, "%s", text);
 }

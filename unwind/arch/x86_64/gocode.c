@@ -237,6 +237,11 @@ static bool frame(struct code *c)
 	return set && pushed_frame(c, set);
 }
 
+static int32_t signed_byte(uint8_t byte)
+{
+	return (int32_t)(byte ^ 0x80u) - 0x80;
+}
+
 static void add_links(struct code *c, size_t there, size_t back)
 {
 	const size_t full = behind(c, there, back, go_back),
@@ -245,10 +250,10 @@ static void add_links(struct code *c, size_t there, size_t back)
 
 	if (full == back || pie == back) {
 		memcpy(&links.g, c->text + back - (full ? 28 : 27), sizeof(links.g));
-		links.m = (int8_t)c->text[back - (full ? 21 : 16)];
+		links.m = signed_byte(c->text[back - (full ? 21 : 16)]);
 		memcpy(&links.goroutine, c->text + back - (full ? 17 : 12),
 		       sizeof(links.goroutine));
-		links.sp = (int8_t)c->text[back - 1];
+		links.sp = signed_byte(c->text[back - 1]);
 	}
 	add(c, there, GO_LINKS, 0, 0);
 	if (c->rows->count)
