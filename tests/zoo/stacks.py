@@ -31,6 +31,8 @@ ROOTS = [re.compile(pattern) for pattern in (
     # Go: the functions at which its own traceback ends.
     r"_rt0_amd64(_linux)?", r"_rt0_arm64_linux",
     r"runtime\.(clone|goexit|rt0_go|mstart|mcall|morestack)",
+    # gogo has left the stack for that of another goroutine.
+    r"(runtime\.)?gogo(<1>)?",
     # gccgo: a goroutine, on a stack whose first return address is 0.
     r"runtime\.kickoff",
     # Erlang: what a process returns to.
