@@ -646,6 +646,20 @@ static bool is_doubtful(const struct leave *l)
 	return l->weak && l->exits[BASE_SP].sp.base == BASE_NONE;
 }
 
+/* NULL: no memory. */
+static struct leave *leave_new(const struct leave_code *code, struct disasm *disasm,
+			       struct work *work)
+{
+	struct leave *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->code = code;
+	l->disasm = disasm;
+	l->work = work;
+	return l;
+}
+
 int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, struct disasm *disasm,
 	       struct work *work, struct derived *out)
 {
@@ -656,12 +670,9 @@ int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, str
 
 	if (pc < code->addr || pc - code->addr >= code->size || code->size > UINT32_MAX)
 		return 0;
-	l = calloc(1, sizeof(*l));
+	l = leave_new(code, disasm, work);
 	if (!l)
 		return -ENOMEM;
-	l->code = code;
-	l->disasm = disasm;
-	l->work = work;
 	err = explore_from(l, place);
 	prove(l);
 	found = !l->bad && l->ninsns && l->insns[0].proved && !is_doubtful(l) &&
@@ -763,12 +774,9 @@ int leave_by_use(const struct leave_code *code, uint64_t pc, bool whole, struct 
 
 	if (pc < code->addr || pc - code->addr >= code->size || code->size > UINT32_MAX)
 		return 0;
-	l = calloc(1, sizeof(*l));
+	l = leave_new(code, disasm, work);
 	if (!l)
 		return -ENOMEM;
-	l->code = code;
-	l->disasm = disasm;
-	l->work = work;
 	if (whole)
 		from = find_prologue(l, place);
 	own = from < place;

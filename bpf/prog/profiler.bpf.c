@@ -186,7 +186,7 @@ __attribute__((noinline)) int sample_timer_frames(__u32 n)
 /*
  * Whether the timer was that of an event of this sampler, and on_sample has missed its tick: then
  * the tick is counted, and this is the period of the event. 0: no. Most timers are in no event, and
- * what is read is anything. Functions, so that their variables take no stack during the walk.
+ * the bytes read may be anything. These are functions so that the walk has their stack space.
  */
 __attribute__((noinline)) __u64 sample_missed_tick(__u64 timer)
 {

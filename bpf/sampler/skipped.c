@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See skipped.h. The kernel tells of programs by numbers that only grow, so what is new costs one
+ * See skipped.h. The kernel numbers programs in ascending order, so looking for new ones costs one
  * system call to find.
  */
 #include "bpf/sampler/skipped.h"
@@ -24,7 +24,7 @@ struct skipped {
 	struct bpf_object *object;
 	struct bpf_link *link;
 	__u32 last;  /* number of the last program that was looked at */
-	__u32 other; /* of one for which it is attached; 0: there is none */
+	__u32 other; /* id of the program it is attached for; 0: none */
 	bool asked;  /* skipped_take */
 	int err;     /* of attaching it */
 };

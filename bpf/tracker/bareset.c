@@ -22,8 +22,8 @@ static uint32_t nearest(uint64_t words)
 }
 
 /*
- * Mostly the nearest word is the same each time; seldom a call has left over one that is nearer. If
- * another is as frequent, the memory has other code by now.
+ * The nearest word is usually the same each time; a stale one, left by an earlier call, is rare. If
+ * another word is seen half as often, other code has been put there.
  */
 static void see_again(struct bare_seen *s, const struct bare_place *place)
 {

@@ -43,7 +43,7 @@ struct piece { /* of one rule */
 struct pieces {
 	struct piece *all;
 	size_t n, room;
-	uint64_t window;		 /* address of what is being read */
+	uint64_t window;		 /* address of the bytes being read */
 	uint8_t known[WINDOW_BYTES / 8]; /* its bytes that have a rule, a bit for each */
 };
 
@@ -384,7 +384,7 @@ static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra,
 	return !at;
 }
 
-/* The rule of such code; 0: there is none. */
+/* The rule for code in one frame; 0 if its caller is not proven. */
 static uint32_t constant_rule(struct code_memory *m, struct disasm *disasm,
 			      const struct code_constant *c)
 {

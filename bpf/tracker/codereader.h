@@ -30,7 +30,7 @@ struct code_symbols {
 
 /* What walks have found out about code that nothing describes. */
 struct code_bare {
-	struct code_constant { /* code in one frame: the return address is so many words above SP */
+	struct code_constant { /* code in one frame: its return address is `word` words above SP */
 		uint64_t start, end;
 		uint64_t ra; /* one of these return addresses */
 		uint32_t word;

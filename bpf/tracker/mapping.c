@@ -163,7 +163,7 @@ static int mapping_add(struct mappings *ms, struct process *p, const struct mapp
 }
 
 /*
- * A program that dumps itself (GCL) has the code that it has loaded in what is data for ELF. The
+ * A program that dumps itself (GCL) keeps the code it has loaded in what ELF calls data. The
  * file says nothing of it, and the process goes on to change it.
  */
 static bool is_own_code(const struct object *o, const struct mapping *m)

@@ -242,7 +242,7 @@ static __always_inline int walk_bare_leaf(struct walk *w)
 	return 1;
 }
 
-/* Rows are not made from code yet, so nobody needs them. */
+/* No rows are made from code on arm64, so no reader needs these words. */
 static __always_inline __u64 walk_return_words(struct walk *w)
 {
 	(void)w;

@@ -253,7 +253,7 @@ static __always_inline __u64 walk_return_words(struct walk *w)
 	w->return_words = w->return_ra = 0; /* the verifier keeps no account of these */
 	w->scan_at = w->sp;
 	w->scan_end = w->sp + 8 * 64;
-	w->fp = ~0ull; /* of nobody */
+	w->fp = ~0ull; /* no frame of the stack has this one */
 	for (i = 0; i < WALK_SCAN_TURNS + WALK_RETURN_WORDS; i++) {
 		/* BPF has no deeper call left than those of a part of the search. */
 		if (!WALK_SCAN_SOME(w) || walk_load(w, w->scan_at - 8, &w->look_ra))
