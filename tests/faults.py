@@ -580,6 +580,8 @@ BPF = [
           "object_set_state(ev->objects, o, OBJECT_EVICTED);"),
     Fault("evict-back", "bpf/tracker/evict.c",
           "\t\t\tobject_rebuild(ev->objects, list[i]);\n", ""),
+    Fault("filling-cleared", "bpf/sampler/sampler.c",
+          "\t(void)epoll_wait(sampler_filling_fd(s), &wakeup, 1, 0);\n", "\t(void)wakeup;\n"),
     Fault("cpus-range", "bpf/sampler/cpus.c", "for (; first <= last; first++)",
           "for (; first < last; first++)"),
     Fault("cpus-order", "bpf/sampler/cpus.c", "(l->n && first <= l->cpus[l->n - 1])",

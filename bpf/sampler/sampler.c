@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -535,15 +536,23 @@ void sampler_wait(struct sampler *s)
 	pthread_mutex_unlock(&s->swap_lock);
 }
 
+int sampler_filling_fd(const struct sampler *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
 int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 			void *arg)
 {
+	struct epoll_event wakeup;
 	int n;
 
 	s->stack_fn = fn;
 	s->stack_arg = arg;
 	events_follow(s->events);
 	n = ring_buffer__consume(s->ring);
+	/* Takes the empty ring off epoll's list, on which the next stack would make it readable. */
+	(void)epoll_wait(sampler_filling_fd(s), &wakeup, 1, 0);
 	return n < 0 ? n : 0;
 }
 

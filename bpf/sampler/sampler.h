@@ -108,6 +108,11 @@ struct sampler_count {
 	struct count_value value;
 };
 
+/*
+ * Readable, for poll(2), when the ring of new stacks is a quarter full, until
+ * sampler_read_stacks(). Belongs to the sampler.
+ */
+int sampler_filling_fd(const struct sampler *s);
 /* Passes new stacks and captured ones to fn; the record is valid during the call. */
 int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 			void *arg);

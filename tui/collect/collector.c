@@ -40,7 +40,7 @@
 
 #define SHARD_MIB      4u
 #define FIRST_SLICE_NS 250000000ull
-#define RING_PERIOD_NS 200000000ull /* the ring must not overflow in a long slice */
+#define FOLLOW_NS      200000000ull /* between looks at CPUs, waits, files */
 #define FILES_WAIT_NS  1500000000ull
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
@@ -96,20 +96,22 @@ static void tell_reading(struct collector *c)
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-/* Waits until then, or until woken. True if the command has ended. */
+/* Waits until then, until woken or until the ring fills up. True if the command has ended. */
 static bool wait_until(struct collector *c, uint64_t then)
 {
-	struct pollfd fds[2] = {{.fd = c->wake, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+	struct pollfd fds[3] = {{.fd = c->wake, .events = POLLIN},
+				{.fd = -1, .events = POLLIN},
+				{.fd = sampler_filling_fd(c->sampler), .events = POLLIN}};
 	uint64_t now = source_now(), left = then > now ? then - now : 0, woken;
 	struct timespec wait;
 
 	if (c->command)
 		fds[1].fd = child_fd(c->command);
-	if (left > RING_PERIOD_NS)
-		left = RING_PERIOD_NS;
+	if (left > FOLLOW_NS)
+		left = FOLLOW_NS;
 	wait = (struct timespec){.tv_sec = (time_t)(left / 1000000000ull),
 				 .tv_nsec = (long)(left % 1000000000ull)};
-	if (ppoll(fds, 2, &wait, NULL) <= 0)
+	if (ppoll(fds, 3, &wait, NULL) <= 0)
 		return false;
 	if (fds[0].revents && read(c->wake, &woken, sizeof(woken)) < 0)
 		return false;
@@ -122,12 +124,13 @@ static bool wait_until(struct collector *c, uint64_t then)
  */
 static bool wait_for_report(struct collector *c)
 {
-	struct pollfd fd = {.fd = c->wake, .events = POLLIN};
+	struct pollfd fds[2] = {{.fd = c->wake, .events = POLLIN},
+				{.fd = sampler_filling_fd(c->sampler), .events = POLLIN}};
 	uint64_t woken;
 
 	while (c->options->batch && !atomic_load(&c->stop) &&
 	       atomic_load(&c->reported) != atomic_load(&c->source.slices)) {
-		if (poll(&fd, 1, RING_PERIOD_NS / 1000000) > 0 &&
+		if (poll(fds, 2, FOLLOW_NS / 1000000) > 0 && fds[0].revents &&
 		    read(c->wake, &woken, sizeof(woken)) < 0)
 			break;
 		collector_read_stacks(c);

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -286,6 +287,42 @@ static void test_full_ring(void **state)
 	tally_free(t);
 }
 
+static bool is_filling(const struct sampler *s, int timeout)
+{
+	struct pollfd fd = {.fd = sampler_filling_fd(s), .events = POLLIN};
+
+	return poll(&fd, 1, timeout) == 1;
+}
+
+/* The reader of stacks is woken before the ring is full, not by each stack. */
+static void test_filling(void **state)
+{
+	struct sampler_options options = cpu_clock(20000);
+	struct tally *t = tally_new();
+	struct profiler_stats before, after;
+	uint64_t until;
+	struct sampler *s;
+	pid_t child;
+
+	(void)state;
+	child = start_child("t-slide", slide_deep, 0, -1);
+	s = start_sampler(&options);
+	assert_true(is_filling(s, PATIENCE_NS / 1000000));
+	end_child(child);
+	drain(s, t);
+	assert_int_equal(sampler_stats(s, &before), 0);
+	child = start_child("t-deep", stay_deep, 0, -1);
+	until = now() + PATIENCE_NS;
+	do
+		assert_int_equal(sampler_stats(s, &after), 0);
+	while (after.stacks == before.stacks && now() < until);
+	assert_true(after.stacks > before.stacks);
+	assert_false(is_filling(s, 0));
+	end_child(child);
+	sampler_free(s);
+	tally_free(t);
+}
+
 static void test_cpu_list(void **state)
 {
 	struct sampler_options options = cpu_clock(1999);
@@ -489,9 +526,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_load),	  cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_full_ring), cmocka_unit_test(test_cpu_list),
-		cmocka_unit_test(test_share),	  cmocka_unit_test(test_sides),
-		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_full_ring), cmocka_unit_test(test_filling),
+		cmocka_unit_test(test_cpu_list),  cmocka_unit_test(test_share),
+		cmocka_unit_test(test_sides),	  cmocka_unit_test(test_targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
