@@ -307,11 +307,15 @@ static void test_filling(void **state)
 	(void)state;
 	child = start_child("t-slide", slide_deep, 0, -1);
 	s = start_sampler(&options);
+	/* nobody else fills it */
+	assert_int_equal(sampler_set_filtering(s, true), 0);
+	assert_int_equal(sampler_set_target(s, child, 0, true), 0);
 	assert_true(is_filling(s, PATIENCE_NS / 1000000));
 	end_child(child);
 	drain(s, t);
 	assert_int_equal(sampler_stats(s, &before), 0);
 	child = start_child("t-deep", stay_deep, 0, -1);
+	assert_int_equal(sampler_set_target(s, child, 0, true), 0);
 	until = now() + PATIENCE_NS;
 	do
 		assert_int_equal(sampler_stats(s, &after), 0);
