@@ -9,7 +9,7 @@
 
 #define WAYS	   16u /* places of one hash */
 #define SURE	   4u  /* times, after which there may be more to say */
-#define WRONG	   3u
+#define WRONG	   3u  /* readings: while one is on its way, the rows of the last are wrong still */
 #define TIMES_MAX  64u
 #define GAP_MAX	   (4u << 20)
 #define PLACES_MIN 6u
@@ -25,9 +25,12 @@ static uint32_t nearest(uint64_t words)
  * The nearest word is usually the same each time; a stale one, left by an earlier call, is rare. If
  * another word is seen half as often, other code has been put there.
  */
-static void see_again(struct bare_seen *s, const struct bare_place *place)
+static void see_again(struct bare_seen *s, const struct bare_place *place, uint32_t readings)
 {
-	s->stale += place->pc & BARE_STALE && s->stale < WRONG;
+	if (place->pc & BARE_STALE && s->stale < WRONG && s->read != readings) {
+		s->stale++;
+		s->read = readings;
+	}
 	if (nearest(place->words) != nearest(s->words)) {
 		s->others++;
 		if (2 * s->others <= s->times)
@@ -47,7 +50,7 @@ bool bareset_add(struct bareset *set, const struct bare_place *place)
 
 	for (uint32_t i = 0; i < WAYS; i++)
 		if (ways[i].place == key) {
-			see_again(&ways[i], place);
+			see_again(&ways[i], place, set->readings);
 			return place->pc & BARE_STALE || (ways[i].words && !(ways[i].times % SURE));
 		}
 	memmove(ways + 1, ways, (WAYS - 1) * sizeof(*ways));
@@ -106,6 +109,19 @@ static uint32_t count_frames(struct bare_seen *const *all, uint32_t n, uint32_t 
 	return i;
 }
 
+/* The return addresses of n places, each once, as long as there is room. */
+static void add_callers(struct bare_seen *const *places, uint32_t n, struct code_constant *to)
+{
+	uint32_t count = 0, k;
+
+	for (uint32_t i = 0; i < n && count < CODE_CALLERS_MAX; i++) {
+		for (k = 0; k < count && to->ras[k] != places[i]->ra;)
+			k++;
+		if (k == count)
+			to->ras[count++] = places[i]->ra;
+	}
+}
+
 /* Where many places agree, the code between those that do is in that frame, too. */
 static uint32_t add_constants(struct bare_seen *const *all, uint32_t n, struct code_constant *to,
 			      uint32_t count, uint32_t room)
@@ -123,10 +139,13 @@ static uint32_t add_constants(struct bare_seen *const *all, uint32_t n, struct c
 			     next < end && all[next]->words && nearest(all[next]->words) == word;)
 				next++;
 			if (words && f.places[word] >= PLACES_MIN && f.times[word] >= TIMES_MIN &&
-			    f.places[word] * SHARE_MIN >= f.all)
-				to[count++] = (struct code_constant){addr_of(all[k]),
-								     addr_of(all[next - 1]) + 1,
-								     all[k]->ra, word, 0};
+			    f.places[word] * SHARE_MIN >= f.all) {
+				to[count] =
+					(struct code_constant){.start = addr_of(all[k]),
+							       .end = addr_of(all[next - 1]) + 1,
+							       .word = word};
+				add_callers(all + k, next - k, &to[count++]);
+			}
 		}
 	}
 	return count;

@@ -17,13 +17,15 @@
 struct bare_place;
 
 struct bareset {
+	uint32_t readings; /* of the code, whose rows are in use or are about to be */
 	struct bare_seen {
 		uint64_t place;	 /* as bare_place.pc, without BARE_STALE; 0: free */
 		uint64_t words;	 /* as bare_place has them, with the nearest word ... */
 		uint64_t ra;	 /* as bare_place has it */
 		uint32_t times;	 /* ... that it had so often, ... */
 		uint32_t others; /* and another one so often */
-		uint32_t stale;	 /* times that a row from the code was wrong */
+		uint32_t stale;	 /* readings of the code that gave a wrong row, ... */
+		uint32_t read;	 /* ... the last of which was this one */
 	} seen[CODE_BARE_MAX];	 /* by a hash; of one hash the oldest goes */
 };
 

@@ -384,14 +384,16 @@ static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra,
 	return !at;
 }
 
-/* The rule for code in one frame; 0 if its caller is not proven. */
+/* The rule for code in one frame; 0 if none of its callers is proven. */
 static uint32_t constant_rule(struct code_memory *m, struct disasm *disasm,
 			      const struct code_constant *c)
 {
 	const uint32_t cfa = 8 * c->word + 8;
-	uint32_t depth;
+	uint32_t depth = 0, i = 0;
 
-	if (!runs_code(m, disasm, c->ra, &depth))
+	while (i < CODE_CALLERS_MAX && c->ras[i] && !runs_code(m, disasm, c->ras[i], &depth))
+		i++;
+	if (i == CODE_CALLERS_MAX || !c->ras[i])
 		return 0;
 	return RULE_FRAME(ROW_SP, cfa, depth <= cfa ? depth : 0) | RULE_DERIVED;
 }

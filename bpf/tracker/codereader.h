@@ -27,12 +27,13 @@ struct code_symbols {
 
 #define CODE_BARE_MAX	   4096u
 #define CODE_CONSTANTS_MAX 512u
+#define CODE_CALLERS_MAX   4u
 
 /* What walks have found out about code that nothing describes. */
 struct code_bare {
 	struct code_constant { /* code in one frame: its return address is `word` words above SP */
 		uint64_t start, end;
-		uint64_t ra; /* one of these return addresses */
+		uint64_t ras[CODE_CALLERS_MAX]; /* such return addresses; 0: no more */
 		uint32_t word;
 		uint32_t pad;
 	} constants[CODE_CONSTANTS_MAX]; /* ascending */

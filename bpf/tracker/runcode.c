@@ -269,7 +269,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 		       int fd)
 {
 	const uint64_t now = clock_now();
-	bool changed = false;
+	bool changed = false, used = false;
 	struct process *p = proctable_live(rc->procs, o->tgid);
 
 	if (!p || p->code.question != o->id) { /* it has called exec meanwhile */
@@ -279,7 +279,8 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	}
 	p->code.question = 0;
 	tell_missing(rc, p, a);
-	if (!a->err && take_code(rc, p, a, fd)) {
+	used = !a->err && take_code(rc, p, a, fd);
+	if (used) {
 		changed = p->code.mark != a->mark;
 		p->code.mark = a->mark;
 		p->code.wait = WAIT_MIN_NS;
@@ -295,6 +296,8 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	p->code.soon = now + longer(a->spent * LATER_SHARE, BARE_LATER_NS);
 	if (p->code.nreadings < BARE_FIRST || changed)
 		p->code.soon = now + longer(a->spent * BARE_SHARE, BARE_WAIT_NS);
+	if (p->code.bare && (used || a->err == -EALREADY))
+		p->code.bare->readings++;
 	p->code.nreadings += p->code.bare && p->code.nreadings < BARE_FIRST;
 }
 

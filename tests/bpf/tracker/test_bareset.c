@@ -72,9 +72,13 @@ static void test_new(void **state)
 		assert_false(bareset_add(set, &place));
 	assert_int_equal(bareset_places(set, places), 2);
 	assert_true(places[0] + places[1] == 2 * CODE + BARE_EXACT);
-	/* a row that is wrong again and again, though the code was read each time */
+	/* a row that is wrong again and again, while the code has not been read anew */
 	place.pc |= BARE_STALE;
+	for (int i = 0; i < 9; i++)
+		assert_true(bareset_add(set, &place));
+	/* and though the code was read each time */
 	for (int i = 0; i < 3; i++) {
+		set->readings++;
 		assert_int_equal(bareset_places(set, places), 2);
 		assert_true(places[0] + places[1] == 2 * CODE + BARE_EXACT);
 		assert_true(bareset_add(set, &place));
@@ -112,7 +116,23 @@ static void test_left_over(void **state)
 	}
 	assert_int_equal(bareset_constants(set, found), 1);
 	check_constant(0, CODE - 1, CODE + 0x140, 19);
-	assert_true(found[0].ra == CODE + 1000);
+	assert_true(found[0].ras[0] == CODE + 1000);
+}
+
+/* LuaJIT's traces return to any of the functions that run them. */
+static void test_callers(void **state)
+{
+	struct bare_place place = {.tgid = 1, .words = BIT(11)};
+
+	(void)state;
+	for (uint64_t i = 0; i < 24; i++) {
+		place.pc = CODE + 0x10 * i;
+		place.ra = CODE - 8 * (i / 5 % 4);
+		assert_true(bareset_add(set, &place));
+	}
+	assert_int_equal(bareset_constants(set, found), 1);
+	for (uint64_t i = 0; i < CODE_CALLERS_MAX; i++)
+		assert_true(found[0].ras[i] == CODE - 8 * i);
 }
 
 /* Traces of LuaJIT have frames of their own; in Guile's code one place pushes a word more. */
@@ -164,7 +184,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(new), TEST(many), TEST(left_over), TEST(frames), TEST(reused), TEST(few),
+		TEST(new),    TEST(many),   TEST(left_over), TEST(callers),
+		TEST(frames), TEST(reused), TEST(few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,15 +324,16 @@ static void test_constants(void **state)
 	const uint64_t by_register = put(9 * PAGE, "\x90\x90\x90\x90\x90\x90\xff\xd0", 8) + 8;
 	const uint64_t other = put(10 * PAGE, "\xe8\x00\x00\x00\x00\x53\x5b\xc3", 8) + 5;
 	struct code_constant c[] = {
-		{at - 16, at + 32, run + 5, 2, 0},
-		{at + 64, at + 65, by_register, 3, 0},
-		{at + 80, at + 81, other, 4, 0},
+		{at - 16, at + 32, {run + 5}, 2, 0},
+		{at + 64, at + 65, {other, by_register}, 3, 0},
+		{at + 80, at + 81, {other}, 4, 0},
+		{at + 96, at + 97, {other, other, other, other}, 5, 0},
 	};
 	struct code_memory m = {.pid = getpid(), .left = 16u << 20};
 
 	(void)state;
 	READ(at | EXACT);
-	assert_int_equal(codeleave_constants(&m, c, 3, &draft), 0);
+	assert_int_equal(codeleave_constants(&m, c, 4, &draft), 0);
 	assert_int_equal(rule_at(at - 17), 0);
 	assert_int_equal(rule_at(at - 16), RULE_FRAME(ROW_SP, 24, 24) | RULE_DERIVED);
 	assert_int_equal(rule_at(at), SP_RULE(8, 0));
@@ -343,8 +344,9 @@ static void test_constants(void **state)
 	assert_int_equal(rule_at(at + 64), SP_RULE(32, 0));
 	assert_int_equal(rule_at(at + 65), 0);
 	assert_int_equal(rule_at(at + 80), 0);
+	assert_int_equal(rule_at(at + 96), 0);
 	/* a return address to nothing that can be read */
-	c[0].ra = 8;
+	c[0].ras[0] = 8;
 	READ(at | EXACT);
 	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
 	assert_int_equal(rule_at(at - 16), 0);
