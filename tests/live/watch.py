@@ -163,16 +163,17 @@ def spent(pid):
 
 
 def until_busy(pids, seconds, patience=PATIENCE, halt=False):
-    """Waits until each process has used this much CPU time; False if one has ended or never does. halt:
+    """Waits until each process has used this much more CPU time; False if one has ended or never does. halt:
     stops each then, until resume(): it need not run while others start and stacktop reads tables."""
     end = time.monotonic() + patience
     waiting = list(pids)
+    before = {pid: spent(pid) or 0 for pid in pids}
     while waiting and time.monotonic() < end:
         now = [(pid, spent(pid)) for pid in waiting]
         if any(had is None for _, had in now):
             return False
         for pid, had in now:
-            if had >= seconds:
+            if had >= before[pid] + seconds:
                 waiting.remove(pid)
                 if halt:
                     os.kill(pid, signal.SIGSTOP)
