@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What walks keep for others (the rows that were found, the trails of threads), in a world in which
- * processes map, unmap and map again files at the same addresses, user space publishes that later,
- * and processes call exec. Each walk must be the same as one that keeps nothing; and after each,
- * every row that may still be used is the one that the list of its version has at its addresses.
+ * Walks cache rows and the trails of threads. Here processes map and unmap files at the same
+ * addresses and call exec, and their lists are published later. Each walk must equal one without
+ * caches. After each walk, every cached row that may be used must equal that of its version's list.
  *
  * Covers: unwind/rows.h unwind/trail.h
  */
@@ -24,6 +23,7 @@ static int believe(__u32 entry);
 #define STEP_BELIEVE(w, entry) believe(entry)
 
 #include "tests/unwind/stepfake.h"
+#include "tests/unwind/walkalong.h"
 
 #define PROCS	  4u
 #define FILES	  6u
@@ -182,7 +182,7 @@ static int believe(__u32 entry)
 	return !checks || stamps[entry] == stamp_now();
 }
 
-/* --- what is kept ---------------------------------------------------------------------------- */
+/* --- caches ---------------------------------------------------------------------------------- */
 
 static struct found_row rows[1 << ROWS_SHIFT];
 static struct trail trails[PROCS]; /* of one thread a process, but see TRAIL_OF */
@@ -249,26 +249,6 @@ static void make_stack(uint64_t *pc, uint64_t *sp, uint64_t *fp)
 	}
 	if (!*pc)
 		*pc = TEXT + 5;
-}
-
-static int walk_along(struct walk *w, unsigned int *again)
-{
-	int reason = WALK_CONTINUE;
-
-	for (unsigned int i = 0; i <= WALK_FRAMES_MAX && reason == WALK_CONTINUE; i++) {
-		const uint32_t before = w->nframes;
-
-		if (trail && trail_meet(w, trail)) {
-			walk_trail(w, trail);
-			*again += w->nframes - before;
-			if (w->nframes > before)
-				continue;
-		}
-		reason = walk_step(w);
-	}
-	if (trail)
-		trail_finish(w, trail);
-	return reason;
 }
 
 /* As take_list of bpf/prog/sample.bpf.h. False: the walk has no list. */
@@ -391,13 +371,13 @@ static void change(int with_checks)
 		if (!begin_lists(w, 1))
 			continue;
 		w->again = 0;
-		kept_reason = walk_along(w, &again);
+		kept_reason = walk_along(w, trail, &again);
 		recalled += w->again;
 		memcpy(kept_walk, w, sizeof(*w));
 		/* Behind it, since it checks all entries that it uses. */
 		begin(pc, sp, fp, 1);
 		begin_lists(w, 0);
-		reason = walk_along(w, &none);
+		reason = walk_along(w, trail, &none);
 		assert_int_equal(kept_reason, reason);
 		assert_int_equal(kept_walk->nframes, w->nframes);
 		assert_memory_equal(kept_walk->frames, w->frames,

@@ -18,6 +18,7 @@ static void keep_row(struct walk *w, __u32 rule);
 #define WALK_KEEP(w, rule) keep_row(w, rule)
 
 #include "tests/unwind/stepfake.h"
+#include "tests/unwind/walkalong.h"
 
 #define GRANULES   32u
 #define ROWS	   (GRANULES * 16u) /* one every 16 bytes */
@@ -167,26 +168,6 @@ static void begin_thread(void)
 
 /* --- walks ---------------------------------------------------------------------------------- */
 
-static int walk_along(struct walk *w, unsigned int *again)
-{
-	int reason = WALK_CONTINUE;
-
-	for (unsigned int i = 0; i <= WALK_FRAMES_MAX && reason == WALK_CONTINUE; i++) {
-		const uint32_t before = w->nframes;
-
-		if (trail && trail_meet(w, trail)) {
-			walk_trail(w, trail);
-			*again += w->nframes - before;
-			if (w->nframes > before)
-				continue;
-		}
-		reason = walk_step(w);
-	}
-	if (trail)
-		trail_finish(w, trail);
-	return reason;
-}
-
 static struct walk *walk(struct trail *t, int same, int *reason, unsigned int *again)
 {
 	const struct frame *leaf = &frames[depth];
@@ -196,7 +177,7 @@ static struct walk *walk(struct trail *t, int same, int *reason, unsigned int *a
 	trail = t;
 	if (t)
 		trail_begin(w, t, same);
-	*reason = walk_along(w, again);
+	*reason = walk_along(w, trail, again);
 	return w;
 }
 

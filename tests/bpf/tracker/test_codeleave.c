@@ -292,7 +292,7 @@ static void test_use(void **state)
 	memory[4 * PAGE + 3 + 11] = 0xfd;
 	READ(at | EXACT);
 	assert_int_equal(rule_at(at), 0);
-	/* what is behind a call may be another function */
+	/* another function may begin behind a call */
 	put(4 * PAGE + 8, code, sizeof(code) - 1);
 	READ((at + 5) | EXACT);
 	assert_int_equal(rule_at(at + 5), 0);
@@ -313,8 +313,7 @@ static void test_whole(void **state)
 	assert_int_equal(rule_at(at + 14), FP_ROW);
 }
 
-/* Code in one frame: rows where there are none, with FP where the function that runs it pushed it.
- */
+/* Code in one frame gets rows where it has none; FP is where its caller has pushed it. */
 static void test_constants(void **state)
 {
 	/* call 2f; 2: push %rbx; push %rbp; jmp *%rax */

@@ -324,7 +324,7 @@ static void test_scan_before_record(void **state)
 		assert_string_equal(p->comm, "next");
 		if (!lost)
 			assert_string_equal(find_exec(getpid(), p->start_stack, EXEC)->comm, own);
-		/* once more: a name that was told is not one that was there before */
+		/* the same name again: it belongs to this exec, not to an earlier one */
 		exec_of(getpid(), 1001, own);
 		p->exec_state = EXEC_SETTLED;
 		process_scan(&t, getpid());

@@ -36,7 +36,7 @@ OTHER_THAN_MAIN void outer(unsigned int n)
 	sink++;
 }
 
-/* Above what is read, as the others: main itself is put in front. */
+/* Beyond the text that is read, like the others; the linker puts main in front of it. */
 OTHER_THAN_MAIN void run(void)
 {
 	for (;;)

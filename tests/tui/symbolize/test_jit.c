@@ -235,9 +235,9 @@ static void test_replaced(void **state)
 }
 
 /*
- * The file of a process in another mount namespace is asked for, and the answer may come too late.
- * A file that is open is read on if it still has its name; a copy of it, and one that was replaced,
- * may not have the last name of code that has one.
+ * Perf maps in another mount namespace are requested, and the answer may come too late. Reading
+ * goes on in an open file if its path still leads to it. A copy, or a file that was replaced, may
+ * lack newer names, so names of code in it are in doubt.
  */
 static void test_asked_in_vain(void **state)
 {

@@ -424,8 +424,7 @@ static void test_late_functions(void **state)
 	world_free(w);
 }
 
-/* A symbol without a size names what is behind its start once the CFI says that it reaches there.
- */
+/* A symbol without a size names addresses behind its start only as far as its function's CFI. */
 static void test_sizeless(void **state)
 {
 	struct world *w = world_new();
