@@ -49,16 +49,14 @@ modules_package() { # package
     echo "${1/#linux-binary-/linux-modules-}"
 }
 
-# Two small modules that need no others: one is busy when it is loaded, one when it is read.
+# Two small modules that need no others: one is busy when it is loaded, one when it is read. run.sh
+# decompresses them, since xz may not be installed yet.
 unpack_modules() { # package folder
-    local deb=("$apt/debs/$1"_*.deb) file
+    local deb=("$apt/debs/$1"_*.deb)
     mkdir -p "$2"
     [ -s "${deb[0]}" ] || return 0
     dpkg-deb --fsys-tarfile "${deb[0]}" 2>/dev/null |
         tar -x -C "$2" --wildcards --transform 's,.*/,,' '*/raid6_pq.ko*' '*/brd.ko*' 2>/dev/null
-    for file in "$2"/*.xz; do
-        [ ! -s "$file" ] || xz -d "$file"
-    done
 }
 
 # The image is the first file of its kind in the archive.

@@ -141,8 +141,12 @@ make_initramfs() {
 
 # With that kernel's modules, if they were found.
 pack_initramfs() { # series
+    local module
     rm -rf "$root/modules"
     [ ! -d "$kernels/$1/modules" ] || cp -r "$kernels/$1/modules" "$root/" || return 1
+    for module in "$root"/modules/*.xz; do
+        [ ! -e "$module" ] || xz -d "$module" || return 1
+    done
     (cd "$root" && find . | cpio --quiet -o -H newc --owner=0:0) >"$work/initramfs"
 }
 
