@@ -360,8 +360,13 @@ enum runtime runtimefile_enter(struct sampler *s, struct process *p)
 	struct runtime_process entry;
 	uint64_t eval[2][2];
 
-	if (!o || !runtimefile_is_proven(o->runtime, p))
+	if (!o || !runtimefile_is_proven(o->runtime, p)) {
+		/* Its file was read again: what was proven before is asked about again. */
+		if (p->runtime.entered)
+			sampler_drop_runtime(s, p->pid);
+		p->runtime.entered = false;
 		return RUNTIME_NONE;
+	}
 	entry = o->runtime->elf;
 	entry.at = moved(entry.at, bias);
 	entry.type = moved(entry.type, bias);
