@@ -238,6 +238,17 @@ static bool may_lose_fp(const struct explore *e, const struct flow_state *s)
 	return !e->guess && e->flow->insns[e->root].flags & START && !e->flow->strict && !s->slot;
 }
 
+/* True if all from the function's start to there is padding: Go has symbols that mark such places.
+ */
+static bool is_padding(const struct explore *e, uint32_t to)
+{
+	uint32_t i = e->root;
+
+	while (i < to && e->flow->insns[i].kind == EFFECT_PAD)
+		i++;
+	return i == to;
+}
+
 static int explore_edge(struct explore *e, uint32_t to, const struct flow_state *state,
 			enum edge edge)
 {
@@ -253,6 +264,8 @@ static int explore_edge(struct explore *e, uint32_t to, const struct flow_state 
 	if (f->insns[to].flags & START && to != e->root) {
 		if (edge == EDGE_JUMP && state->sp > 0 && !state_equal(state, &entry))
 			e->violated = true;
+		else if (edge == EDGE_NEXT && is_padding(e, to))
+			return 0;
 		else if (edge != EDGE_CALL && !e->guess && state_equal(state, &entry))
 			explore_proved(e, true); /* what it calls last returns in its place */
 		else if (edge == EDGE_NEXT && state->sp == RA_ONLY && may_lose_fp(e, state)) {
@@ -373,9 +386,11 @@ static bool switches(struct flow *f, uint32_t at, const struct flow_state *befor
 	uint32_t end = f->ninsns - at < SWITCH_MAX ? f->ninsns : at + SWITCH_MAX, popped = NO_INSN,
 		 i;
 
-	for (i = at; i && f->insns[i - 1].kind == EFFECT_NONE; i--)
+	if (s.sp <= 0)
+		return false;
+	for (i = at; i && at - i < SWITCH_MAX && f->insns[i - 1].kind == EFFECT_NONE; i--)
 		;
-	if (!i || f->insns[i - 1].kind != EFFECT_SAVE_SP || s.sp <= 0)
+	if (!i || f->insns[i - 1].kind != EFFECT_SAVE_SP)
 		return false;
 	for (i = at + 1; i < end; i++) {
 		const struct flow_insn *insn = &f->insns[i];

@@ -270,6 +270,10 @@ pointed:
 	ret
 	ends vectors
 
+	function silent_padding		# as the linker of Go marks places with symbols
+	.skip 16, 0xcc
+	ends silent_padding
+
 	function enters			# the next function, without a jump
 	lea 2(%rdi), %edi
 	shl $2, %edi
@@ -559,7 +563,8 @@ def check_functions(tap, scratch):
             tap.ok(said == [("rsp+8", fp, "c-8") for fp in LOST[name]], name, str(said))
             continue
         if name.startswith("silent_"):
-            said = {hex(pc): rule(rows, pc) for pc in places if rule(rows, pc)[0][0] != "end"}
+            every = range(start, end) if name == "silent_padding" else places
+            said = {hex(pc): rule(rows, pc) for pc in every if rule(rows, pc)[0][0] != "end"}
             # A return right at the start is a function.
             if name == "silent_realigned":
                 said = {hex(pc): rule(rows, pc) for pc in code
