@@ -33,6 +33,7 @@
 #define ENTRY_BYTES  15u /* of an instruction */
 #define ENTRY_INSNS  128u
 #define ENTRY_PATHS  16u
+#define FRAME_MAX    512  /* bytes of the words that a walk looks at */
 #define WRONG_MAX    256u /* places that are compared with all rows */
 
 struct piece { /* of one rule */
@@ -283,8 +284,12 @@ static int draw_up(struct pieces *p, struct code_draft *d)
 		struct piece *next = &p->all[i];
 
 		if (next->start < open.end && next->rule != open.rule) {
-			err = end_run(d, open.start, next->start, open.rule);
+			const uint64_t from = open.start;
+
+			err = end_run(d, from, next->start, open.rule);
 			open = without_overlap(&open, next);
+			if (open.start < from) /* an earlier piece disagrees, too */
+				open.start = from;
 			continue;
 		}
 		if (next->start <= open.end && next->rule == open.rule) {
@@ -350,8 +355,14 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
  */
 static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra, uint32_t *depth)
 {
-	uint64_t paths[ENTRY_PATHS], call, at;
-	uint32_t pushed = 8, n = 0;
+	struct {
+		uint64_t at;
+		int64_t pushed;
+		uint32_t depth;
+	} paths[ENTRY_PATHS];
+	uint64_t call, at;
+	int64_t pushed = 8;
+	uint32_t n = 0;
 	uint8_t code[ENTRY_BYTES];
 	struct effect e;
 
@@ -369,17 +380,23 @@ static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra,
 		    e.kind == EFFECT_BAD) {
 			if (!n)
 				return false;
-			at = paths[--n];
+			at = paths[--n].at;
+			pushed = paths[n].pushed;
+			*depth = paths[n].depth;
 			continue;
 		}
 		pushed += e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP ? 8 : 0;
-		if (e.kind == EFFECT_PUSH_FP && !*depth)
-			*depth = pushed;
+		pushed -= e.kind == EFFECT_ADD_SP ? e.value : 0;
+		if (e.kind == EFFECT_PUSH_FP && !*depth && pushed > 0 && pushed <= FRAME_MAX)
+			*depth = (uint32_t)pushed;
 		at += e.size;
-		if (e.kind == EFFECT_JUMP)
+		if (e.kind == EFFECT_JUMP) {
 			at += (uint64_t)(int64_t)e.value;
-		else if (e.kind == EFFECT_BRANCH && n < ENTRY_PATHS)
-			paths[n++] = at + (uint64_t)(int64_t)e.value;
+		} else if (e.kind == EFFECT_BRANCH && n < ENTRY_PATHS) {
+			paths[n].at = at + (uint64_t)(int64_t)e.value;
+			paths[n].pushed = pushed;
+			paths[n++].depth = *depth;
+		}
 	}
 	return !at;
 }

@@ -344,6 +344,17 @@ static void test_constants(void **state)
 	assert_int_equal(rule_at(at + 65), 0);
 	assert_int_equal(rule_at(at + 80), 0);
 	assert_int_equal(rule_at(at + 96), 0);
+	/* call 2f; 2: je 3f; push %rbx; push %rbx; call 4f; 3: sub $24,%rsp; push %rbp; jmp *%rax;
+	 * 4: */
+	c[0].ras[0] = put(8 * PAGE + 16,
+			  "\xe8\x00\x00\x00\x00\x74\x07\x53\x53\xe8\x07\x00\x00\x00"
+			  "\x48\x83\xec\x18\x55\xff\xe0",
+			  21) +
+		      5;
+	c[0].word = 5;
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
+	assert_int_equal(rule_at(at - 16), RULE_FRAME(ROW_SP, 48, 40) | RULE_DERIVED);
 	/* a return address to nothing that can be read */
 	c[0].ras[0] = 8;
 	READ(at | EXACT);
