@@ -10,6 +10,7 @@
 #define WAYS	   16u /* places of one hash */
 #define SURE	   4u  /* times, after which there may be more to say */
 #define WRONG	   3u  /* readings: while one is on its way, the rows of the last are wrong still */
+#define LONG_AGO   64u /* readings, after which other code may have been put there */
 #define TIMES_MAX  64u
 #define GAP_MAX	   (4u << 20)
 #define PLACES_MIN 6u
@@ -27,9 +28,15 @@ static uint32_t nearest(uint64_t words)
  */
 static void see_again(struct bare_seen *s, const struct bare_place *place, uint32_t readings)
 {
-	if (place->pc & BARE_STALE && s->stale < WRONG && s->read != readings) {
-		s->stale++;
+	if (place->pc & BARE_STALE && s->read != readings) {
+		if (readings - s->read > LONG_AGO)
+			s->stale = 0;
+		s->stale += s->stale < WRONG;
 		s->read = readings;
+	}
+	if (s->times == TIMES_MAX) { /* what was long ago counts less */
+		s->times /= 2;
+		s->others /= 2;
 	}
 	if (nearest(place->words) != nearest(s->words)) {
 		s->others++;
@@ -63,10 +70,13 @@ uint32_t bareset_places(const struct bareset *set, uint64_t *to)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < CODE_BARE_MAX; i++)
-		if (set->seen[i].place)
-			to[n++] =
-				set->seen[i].place | (set->seen[i].stale == WRONG ? BARE_STALE : 0);
+	for (uint32_t i = 0; i < CODE_BARE_MAX; i++) {
+		const struct bare_seen *s = &set->seen[i];
+		const bool wrong = s->stale == WRONG && set->readings - s->read <= LONG_AGO;
+
+		if (s->place)
+			to[n++] = s->place | (wrong ? BARE_STALE : 0);
+	}
 	return n;
 }
 

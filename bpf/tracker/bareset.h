@@ -33,7 +33,7 @@ struct bareset {
 bool bareset_add(struct bareset *set, const struct bare_place *place);
 /*
  * Writes all places, at most CODE_BARE_MAX, with BARE_STALE where rows have been wrong again and
- * again, though the code was read anew; their number.
+ * again, though the code was read anew, and not long ago; their number.
  */
 uint32_t bareset_places(const struct bareset *set, uint64_t *to);
 /* Finds code in one frame; at most CODE_CONSTANTS_MAX pieces, ascending. Their number. */

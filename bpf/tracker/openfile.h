@@ -55,8 +55,9 @@ static inline size_t open_request_bytes(const struct open_request *r)
 
 	switch ((enum open_kind)r->kind) {
 	case OPEN_CODE:
-		size = offsetof(struct code_bare, places) +
-		       r->code.nbare * sizeof(r->bare.places[0]);
+		size = r->code.nbare ? offsetof(struct code_bare, places) +
+					       r->code.nbare * sizeof(r->bare.places[0])
+				     : 1;
 		break;
 	case OPEN_RUNTIME:
 		size = sizeof(r->runtime);

@@ -57,6 +57,7 @@ static void on_exit_event(struct tracker *t, pid_t pid, uint64_t until)
 		p->target = false;
 	}
 	publish_drop(&t->publisher, p);
+	runcode_drop_places(&t->runcode, p);
 	proctable_add_dead(&t->procs, p);
 }
 

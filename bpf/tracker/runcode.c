@@ -33,6 +33,7 @@
 #define BARE_LATER_NS (100ull * 1000000)  /* and between later ones, if new places came */
 #define LATER_SHARE   16u		  /* as SHARE, for these */
 #define BARE_SHARE    8u		  /* as SHARE, for these and while a description grows */
+#define BARESETS_MAX  256u		  /* processes whose places are kept, 160 KiB each */
 #define BARE_FIRST    12u /* as many of them: each shows one more frame of a stack */
 #define WAIT_MIN_NS   (1000ull * 1000000)
 #define WAIT_MAX_NS   (8000ull * 1000000)
@@ -64,10 +65,12 @@ static bool was_sampled(const struct runcode *rc, const struct process *p)
 
 /* --- bare code ------------------------------------------------------------------------------- */
 
-static void keep_place(struct process *p, const struct bare_place *place)
+static void keep_place(struct runcode *rc, struct process *p, const struct bare_place *place)
 {
-	if (!p->code.bare)
+	if (!p->code.bare && rc->nbare < BARESETS_MAX) {
 		p->code.bare = calloc(1, sizeof(*p->code.bare));
+		rc->nbare += p->code.bare != NULL;
+	}
 	if (p->code.bare)
 		p->code.bare_is_new |= bareset_add(p->code.bare, place);
 }
@@ -87,7 +90,7 @@ static void take_places(struct runcode *rc, uint64_t now)
 		p = proctable_live(rc->procs, (pid_t)place.tgid);
 		if (!p)
 			continue;
-		keep_place(p, &place);
+		keep_place(rc, p, &place);
 		if (p->code.bare_is_new && (p->code.described || p->code.nreadings < BARE_FIRST))
 			rc->bare = now;
 	}
@@ -157,6 +160,7 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 	if (o && !object_is_closed(o))
 		request.code.mark = p->code.mark;
 	p->code.question = opener_ask(rc->opener, &request, p->pid, p->uid, false);
+	p->code.bare_is_new |= !p->code.question && p->code.bare;
 	p->code.soon = now + (p->code.question ? BARE_WAIT_NS : FAILED_NS);
 	p->code.next = now + (p->code.question ? WAIT_MIN_NS : FAILED_NS);
 }
@@ -287,7 +291,8 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	} else if (!a->err || a->err == -EALREADY || a->err == -ENOENT) {
 		p->code.bare_is_new |= !a->err && p->code.bare; /* what was read is not in use */
 		p->code.wait = 2 * p->code.wait < WAIT_MAX_NS ? 2 * p->code.wait : WAIT_MAX_NS;
-	} else if (a->err) {
+	} else {
+		p->code.bare_is_new |= p->code.bare != NULL;
 		p->code.wait = FAILED_NS;
 	}
 	if (p->code.wait < WAIT_MIN_NS)
@@ -296,6 +301,8 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	p->code.soon = now + longer(a->spent * LATER_SHARE, BARE_LATER_NS);
 	if (p->code.nreadings < BARE_FIRST || changed)
 		p->code.soon = now + longer(a->spent * BARE_SHARE, BARE_WAIT_NS);
+	if (p->code.wait == FAILED_NS)
+		p->code.soon = now + WAIT_MIN_NS;
 	if (p->code.bare && (used || a->err == -EALREADY))
 		p->code.bare->readings++;
 	p->code.nreadings += p->code.bare && p->code.nreadings < BARE_FIRST;
@@ -313,10 +320,17 @@ void runcode_fork(struct runcode *rc, struct process *child, const struct proces
 		object_get(rc->objects, child->code.table);
 }
 
+void runcode_drop_places(struct runcode *rc, struct process *p)
+{
+	rc->nbare -= p->code.bare != NULL;
+	free(p->code.bare);
+	p->code.bare = NULL;
+}
+
 void runcode_drop(struct runcode *rc, struct process *p)
 {
 	drop_table(rc, p);
-	free(p->code.bare);
+	runcode_drop_places(rc, p);
 	p->code = (struct process_code){
 		.described = p->code.described,
 		.next = p->code.next,

@@ -23,6 +23,7 @@ struct runcode {
 			    never */
 	uint64_t count;	 /* of objects made */
 	bool calm;	 /* see tracker_calm */
+	uint32_t nbare;	 /* processes with places */
 
 	struct sampler *sampler;
 	struct proctable *procs;
@@ -41,6 +42,8 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 		       int fd);
 /* The child has its parent's code; either has a table of its own with the next description. */
 void runcode_fork(struct runcode *rc, struct process *child, const struct process *parent);
+/* The process has ended: no walk comes by its code. */
+void runcode_drop_places(struct runcode *rc, struct process *p);
 /* The process is gone, or has called exec. */
 void runcode_drop(struct runcode *rc, struct process *p);
 

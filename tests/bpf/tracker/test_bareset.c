@@ -85,6 +85,29 @@ static void test_new(void **state)
 	}
 	assert_int_equal(bareset_places(set, places), 2);
 	assert_true(places[0] + places[1] == 2 * CODE + BARE_EXACT + BARE_STALE);
+	/* by now other code may be there, whose rows are tried as often */
+	set->readings += 65;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(bareset_places(set, places), 2);
+		assert_true(places[0] + places[1] == 2 * CODE + BARE_EXACT);
+		set->readings++;
+		assert_true(bareset_add(set, &place));
+	}
+	assert_int_equal(bareset_places(set, places), 2);
+	assert_true(places[0] + places[1] == 2 * CODE + BARE_EXACT + BARE_STALE);
+}
+
+/* A word left over by other calls is rare, however long the process runs. */
+static void test_rare(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		see(CODE, BIT(19), 50);
+		see(CODE, BIT(5), 1);
+	}
+	for (uint64_t i = 1; i < 6; i++)
+		see(CODE + 0x40 * i, BIT(19), 6);
+	assert_int_equal(bareset_constants(set, found), 1);
 }
 
 /* More than there is room for: the oldest go. */
@@ -184,8 +207,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(new),    TEST(many),   TEST(left_over), TEST(callers),
-		TEST(frames), TEST(reused), TEST(few),
+		TEST(new),     TEST(rare),   TEST(many),   TEST(left_over),
+		TEST(callers), TEST(frames), TEST(reused), TEST(few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
