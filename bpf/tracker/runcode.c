@@ -325,6 +325,7 @@ void runcode_drop_places(struct runcode *rc, struct process *p)
 	rc->nbare -= p->code.bare != NULL;
 	free(p->code.bare);
 	p->code.bare = NULL;
+	p->code.bare_is_new = false;
 }
 
 void runcode_drop(struct runcode *rc, struct process *p)

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "bpf/tracker/bareset.h"
 #include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
 
@@ -214,6 +215,37 @@ static void test_late_record(void **state)
 	}
 }
 
+/* The places of code are those of one image: there is room for those of so many processes. */
+static void test_places(void **state)
+{
+	static const struct tracker_filter none;
+	struct sideband_event end = {.kind = SIDEBAND_EXIT, .pid = PID, .tid = PID, .time = 2000};
+	struct process *p;
+
+	(void)state;
+	t = (struct tracker){.targets.filter = &none};
+	tracker_connect(&t);
+	p = proctable_add(&t.procs, PID);
+	assert_non_null(p);
+	p->threads = THREADS_ONE;
+	for (int exits = 0; exits < 2; exits++) {
+		p->code.bare = calloc(1, sizeof(*p->code.bare));
+		assert_non_null(p->code.bare);
+		p->code.bare_is_new = true;
+		t.runcode.nbare++;
+		if (exits)
+			process_on_event(&t, &end);
+		else
+			exec_of(PID, 1000, "next");
+		assert_ptr_equal(proctable_live(&t.procs, PID), exits ? NULL : p);
+		assert_null(p->code.bare);
+		assert_false(p->code.bare_is_new);
+		assert_int_equal(t.runcode.nbare, 0);
+	}
+	process_bury(&t, UINT64_MAX);
+	t.procs.dirty = NULL;
+}
+
 /*
  * What a sample has told belongs to the name that the records have told, if they were read up to
  * the sample. Before that, and without a sample, it may be of another exec.
@@ -347,6 +379,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_same_stack_start, forget_all),
 		cmocka_unit_test_teardown(test_same_stack_start_untold, forget_all),
 		cmocka_unit_test_teardown(test_late_record, forget_all),
+		cmocka_unit_test_teardown(test_places, forget_all),
 		cmocka_unit_test_teardown(test_name_of_exec, forget_all),
 		cmocka_unit_test(test_exec_between),
 		cmocka_unit_test(test_scan_before_record),
