@@ -43,6 +43,7 @@ FLIP = os.path.join(PROGRAMS, "flip.py")
 CASES = os.path.join(PROGRAMS, "cases.py")
 ABSENT = 77
 MERGED = 0.995
+SWITCHED = 0.05     # of a case's samples at most may be what `switch` names
 FULL = os.environ.get("SIZE") == "full"
 ENOUGH = 2000 if FULL else 300      # samples of a case
 ENOUGH_FLIP = 50000 if FULL else 2000
@@ -446,9 +447,10 @@ def sample(chosen):
 def judge(tap, case):
     total = case.total
     wrong, open_ = collections.Counter(), collections.Counter()
-    bare = 0
+    bare = switched = 0
     for each in case.samples:
         if not each.chain and case.switch and case.switch.search(each.text()):
+            switched += each.count
             continue
         if not each.chain:
             bare += each.count
@@ -466,9 +468,9 @@ def judge(tap, case):
     right = total - unmerged - max(bare - case.bare * total, 0)
     # With few samples, three times the deviation of a share that is just right.
     least = total if case.name == "released" else MERGED * total - 3 * ((1 - MERGED) * total) ** 0.5
-    tap.ok(case.enough() and right >= least,
+    tap.ok(case.enough() and right >= least and switched <= SWITCHED * total,
            f"{case.title}: frames of Python from the outermost on",
-           f"{right:.0f} of {total}, {bare} without; " + "; ".join(case.missing()))
+           f"{right:.0f} of {total}, {bare} without, {switched} in switches; " + "; ".join(case.missing()))
     if right < total:
         for text, count in open_.most_common(3):
             tap.note(f"  {count} {text[-400:]}")
