@@ -33,7 +33,6 @@
 #define ENTRY_BYTES  15u /* of an instruction */
 #define ENTRY_INSNS  128u
 #define ENTRY_PATHS  16u
-#define FRAME_MAX    512  /* bytes of the words that a walk looks at */
 #define WRONG_MAX    256u /* places that are compared with all rows */
 
 struct piece { /* of one rule */
@@ -353,12 +352,11 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
  * or jump before any other. *depth: where that has pushed FP, below the CFA; 0: it has not, as far
  * as known.
  */
-static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra, uint32_t *depth)
+static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra, int64_t *depth)
 {
 	struct {
 		uint64_t at;
-		int64_t pushed;
-		uint32_t depth;
+		int64_t pushed, depth;
 	} paths[ENTRY_PATHS];
 	uint64_t call, at;
 	int64_t pushed = 8;
@@ -387,8 +385,8 @@ static bool runs_code(struct code_memory *m, struct disasm *disasm, uint64_t ra,
 		}
 		pushed += e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP ? 8 : 0;
 		pushed -= e.kind == EFFECT_ADD_SP ? e.value : 0;
-		if (e.kind == EFFECT_PUSH_FP && !*depth && pushed > 0 && pushed <= FRAME_MAX)
-			*depth = (uint32_t)pushed;
+		if (e.kind == EFFECT_PUSH_FP && !*depth)
+			*depth = pushed;
 		at += e.size;
 		if (e.kind == EFFECT_JUMP) {
 			at += (uint64_t)(int64_t)e.value;
@@ -406,13 +404,15 @@ static uint32_t constant_rule(struct code_memory *m, struct disasm *disasm,
 			      const struct code_constant *c)
 {
 	const uint32_t cfa = 8 * c->word + 8;
-	uint32_t depth = 0, i = 0;
+	int64_t depth = 0;
+	uint32_t i = 0;
 
 	while (i < CODE_CALLERS_MAX && c->ras[i] && !runs_code(m, disasm, c->ras[i], &depth))
 		i++;
 	if (i == CODE_CALLERS_MAX || !c->ras[i])
 		return 0;
-	return RULE_FRAME(ROW_SP, cfa, depth <= cfa ? depth : 0) | RULE_DERIVED;
+	depth = depth > 0 && depth <= cfa ? depth : 0;
+	return RULE_FRAME(ROW_SP, cfa, (uint32_t)depth) | RULE_DERIVED;
 }
 
 int codeleave_constants(struct code_memory *m, const struct code_constant *constants, size_t n,

@@ -220,6 +220,22 @@ static void test_conflict(void **state)
 	assert_int_equal(rule_at(at + 12), 0);
 }
 
+/* A third reading, inside of the second: what these two deny the first does not come back. */
+static void test_conflicts(void **state)
+{
+	/* 0: mov $0x58580000c358b890, %rax; 10: ret; 11: jmp 3; 13: jmp 4;
+	 * from 3: mov $0xc358, %eax; pop; pop; from 4: pop; ret */
+	const uint64_t at =
+		put(3 * PAGE, "\x48\xb8\x90\xb8\x58\xc3\0\0\x58\x58\xc3\xeb\xf6\xeb\xf5", 15);
+
+	(void)state;
+	READ(at | EXACT, (at + 11) | EXACT, (at + 13) | EXACT);
+	for (unsigned int i = 0; i < 11; i++)
+		assert_int_equal(rule_at(at + i), i < 3 || i == 10 ? SP_RULE(8, 0) : 0);
+	assert_int_equal(rule_at(at + 11), SP_RULE(24, 0));
+	assert_int_equal(rule_at(at + 13), SP_RULE(16, 0));
+}
+
 #define MANY 480
 
 /* Many places in code that is explored from each to its end. */
@@ -355,6 +371,29 @@ static void test_constants(void **state)
 	READ(at | EXACT);
 	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
 	assert_int_equal(rule_at(at - 16), RULE_FRAME(ROW_SP, 48, 40) | RULE_DERIVED);
+	/* call 2f; 2: je 3f; push %rbp; ret; 3: push %rbx; push %rbp; jmp *%rax */
+	c[0].ras[0] =
+		put(8 * PAGE + 64, "\xe8\x00\x00\x00\x00\x74\x02\x55\xc3\x53\x55\xff\xe0", 13) + 5;
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
+	assert_int_equal(rule_at(at - 16), RULE_FRAME(ROW_SP, 48, 24) | RULE_DERIVED);
+	/* call 2f; 2: push %rbp; ret */
+	c[0].ras[0] = put(8 * PAGE + 96, "\xe8\x00\x00\x00\x00\x55\xc3", 7) + 5;
+	c[0].ras[1] = by_register;
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
+	assert_int_equal(rule_at(at - 16), SP_RULE(48, 0));
+	/* call 2f; 2: sub $64, %rsp; push %rbp; jmp *%rax: beyond the frame; then with add */
+	c[0].ras[0] =
+		put(8 * PAGE + 128, "\xe8\x00\x00\x00\x00\x48\x83\xec\x40\x55\xff\xe0", 12) + 5;
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
+	assert_int_equal(rule_at(at - 16), SP_RULE(48, 0));
+	put(8 * PAGE + 128 + 7, "\xc4", 1);
+	READ(at | EXACT);
+	assert_int_equal(codeleave_constants(&m, c, 1, &draft), 0);
+	assert_int_equal(rule_at(at - 16), SP_RULE(48, 0));
+	c[0].ras[1] = 0;
 	/* a return address to nothing that can be read */
 	c[0].ras[0] = 8;
 	READ(at | EXACT);
@@ -385,8 +424,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(places), TEST(garbage), TEST(holes), TEST(windows), TEST(conflict),
-		TEST(many),   TEST(wrong),   TEST(use),	  TEST(whole),	 TEST(constants),
+		TEST(places),	TEST(garbage),	 TEST(holes),	  TEST(windows),
+		TEST(conflict), TEST(conflicts), TEST(many),	  TEST(wrong),
+		TEST(use),	TEST(whole),	 TEST(constants),
 	};
 
 	if (disasm_missing())
