@@ -135,6 +135,8 @@ static void fetch(struct remotedebug *rd)
 		rd->state.waiting--;
 		rd->state.found += here;
 		rd->state.missing += !here;
+		if (fd < 0 && fd != -ENOENT)
+			rd->state.error = fd;
 	}
 	rd->next++;
 	rd->left -= rd->state.done < rd->left ? rd->state.done : rd->left;

@@ -15,6 +15,7 @@ struct remotedebug;
 struct remotedebug_state {
 	unsigned int waiting; /* files asked for, including the current one */
 	unsigned int found, missing;
+	int error; /* -errno, why the last of the missing failed; 0: no server has any of them */
 	uint64_t done, total;	       /* bytes of the current one; total 0: not known yet */
 	char id[2 * BUILD_ID_MAX + 1]; /* of the current one, in hexadecimal; "": none */
 };

@@ -398,8 +398,10 @@ static void tell_of_fetching(struct collector *c)
 		collector_say(c, MESSAGE_INFO, "debuginfod: %u to fetch, now %.12s%s", now.waiting,
 			      now.id[0] ? now.id : "-", size);
 	else
-		collector_say(c, MESSAGE_INFO, "debuginfod: %u debug file%s fetched, %u not found",
-			      now.found, now.found == 1 ? "" : "s", now.missing);
+		collector_say(c, MESSAGE_INFO,
+			      "debuginfod: %u debug file%s fetched, %u not found%s%s", now.found,
+			      now.found == 1 ? "" : "s", now.missing, now.error ? ": " : "",
+			      now.error ? strerror(-now.error) : "");
 	c->fetched = now;
 }
 

@@ -305,6 +305,27 @@ static int wait_for(struct remotedebug **rd, const uint8_t *id, size_t length, b
 	return fd;
 }
 
+/* A server that is not there is no server without the file. */
+static void test_refused(void **state)
+{
+	const uint8_t id[20] = {7};
+	struct remotedebug_state now;
+	struct remotedebug *rd;
+	unsigned int port;
+
+	(void)state;
+	close(listener(&port));
+	use_server(port);
+	rd = start();
+	if (!rd)
+		skip_since("libdebuginfod is not installed");
+	assert_int_equal(wait_for(&rd, id, sizeof(id), false), -ENOENT);
+	remotedebug_state(rd, &now);
+	assert_int_equal(now.missing, 1);
+	assert_int_equal(now.error, -ECONNREFUSED);
+	remotedebug_free(rd);
+}
+
 static void compare(int fd, const char *path)
 {
 	char copy[96];
@@ -364,6 +385,7 @@ static void test_elfutils_server(void **state)
 	assert_int_equal(now.waiting, 0);
 	assert_int_equal(now.found, 1);
 	assert_int_equal(now.missing, 1);
+	assert_int_equal(now.error, 0);
 	close(fd);
 	elf_file_free(file);
 	unlink(program);
@@ -376,8 +398,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_not_asked_for), TEST(test_silent_server), TEST(test_cancel),
-		TEST(test_too_much),	  TEST(test_slow_server),   TEST(test_elfutils_server),
+		TEST(test_not_asked_for),   TEST(test_silent_server), TEST(test_cancel),
+		TEST(test_too_much),	    TEST(test_slow_server),   TEST(test_refused),
+		TEST(test_elfutils_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
