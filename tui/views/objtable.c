@@ -373,7 +373,8 @@ void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int 
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
-		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "it has no objects");
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
+			 t->nrows ? "the filter keeps none" : "it has no objects");
 }
 
 /* --- in words ------------------------------------------------------------------------------ */

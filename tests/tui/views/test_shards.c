@@ -209,6 +209,9 @@ static void search_goes_through_all_shards(void **state)
 	type(f, "/nowhere\n");
 	assert_shows(f, "not found: nowhere");
 	assert_shows(f, "Layout of shard 2");
+	type(f, "\\nowhere\n");
+	assert_shows(f, "the filter keeps none");
+	assert_hides(f, "it has no objects");
 }
 
 static void columns_sort(void **state)
