@@ -266,10 +266,9 @@ static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct 
 
 static void draw_details(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
 {
+	char shape[48];
 	const struct hint hints[] = {
-		{ACTION_NONE, ACTION_NONE,
-		 ui->measure == MEASURE_CPU ? "width = samples, blank below = self"
-					    : "width = time, blank below = self"},
+		{ACTION_NONE, ACTION_NONE, shape},
 		{ACTION_FLAME_ZOOM, ACTION_NONE, "zooms"},
 		{ACTION_BACK, ACTION_NONE, "back"},
 		{ACTION_FLAME_TURN, ACTION_NONE, "upside down"},
@@ -284,6 +283,9 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 	char name[256], change[32];
 	int col;
 
+	snprintf(shape, sizeof(shape), "width = %s, blank %s = %s",
+		 ui->measure == MEASURE_CPU ? "samples" : "time", v->upright ? "above" : "below",
+		 v->callers ? "begin here" : "self");
 	node_name(ui, v, v->at, name, sizeof(name));
 	grid_line(g, y, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
 	grid_printf(g, y, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
@@ -292,7 +294,8 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 			  " total %.1f%% (%s)", percent_of(n->total, v->calls.samples), change);
 	ui_count(ui, n->self, change, sizeof(change));
 	col += grid_printf(g, y + 1, col, g->cols - col, ui_share_role(n->self, ROLE_TEXT),
-			   "  self %.1f%% (%s)", percent_of(n->self, v->calls.samples), change);
+			   "  %s %.1f%% (%s)", v->callers ? "begin here" : "self",
+			   percent_of(n->self, v->calls.samples), change);
 	col += grid_printf(g, y + 1, col, g->cols - col, ui_share_role(n->total, ROLE_TEXT),
 			   "  of parent %.1f%%  of zoom %.1f%%",
 			   percent_of(n->total, nodes[n->parent].total),
@@ -611,7 +614,7 @@ static bool flame_details(const struct ui *ui, struct grid *g, int row)
 	if (v->pane || !v->at || !v->calls.tree.count)
 		return false;
 	d.func = calltree_func(&v->calls, v->at);
-	d.self = percent_of(nodes[v->at].self, v->calls.samples);
+	d.self = v->callers ? -1 : percent_of(nodes[v->at].self, v->calls.samples);
 	d.total = percent_of(nodes[v->at].total, v->calls.samples);
 	framedetails_draw(&d, g, row);
 	return true;

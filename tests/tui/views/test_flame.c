@@ -147,6 +147,10 @@ static void turned_and_flipped(void **state)
 	type(t, "k");
 	assert_shows(t, ">ngx_process_request_line");
 	assert_shows(t, "of parent 100.0%");
+	/* a caller executes nothing itself; stacks may begin there, which is blank above */
+	assert_shows(t, "  begin here 0.0%");
+	assert_hides(t, "  self ");
+	assert_shows(t, "blank above = begin here");
 }
 
 static void search_and_same_name(void **state)
