@@ -10,7 +10,7 @@
 
 static const struct glossary_entry entries[] = {
 	{"CPU%", IN_PROCS, "time on CPUs, in percent of one CPU; 200 is two of them all the time"},
-	{"SMP%", IN_PROCS, "share of what all samples stand for, where the event has no time"},
+	{"SMP%", IN_PROCS, "share of the events, where these have no time"},
 	{"OFF%", IN_PROCS, "time its threads waited, in percent of one thread's time (Q)"},
 	{"WALL%", IN_PROCS, "all time of its threads, on CPUs and off, likewise (Q)"},
 	{"STATE", IN_PROCS,
