@@ -113,6 +113,10 @@ static int elf_file_read_segments(struct elf_file *file)
 		if (phdr.p_type == PT_NOTE && file->nnotes < ELFNOTE_PLACES)
 			file->notes[file->nnotes++] =
 				(struct elfnote_place){phdr.p_offset, phdr.p_filesz, phdr.p_align};
+		if (phdr.p_type == PT_DYNAMIC)
+			file->dynamic = (struct elf_part){phdr.p_vaddr, phdr.p_memsz};
+		if (phdr.p_type == PT_GNU_EH_FRAME)
+			file->eh_header = (struct elf_part){phdr.p_vaddr, phdr.p_memsz};
 		if (phdr.p_type != PT_LOAD)
 			continue;
 		if (file->nloads == LIMIT_LOADS || phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
@@ -152,6 +156,7 @@ static int elf_file_new(struct bytes bytes, Elf *elf, bool narrow, bool core, st
 		elf_file_free(file);
 		return err;
 	}
+	elf_file_make_sections(file);
 	*out = file;
 	return 0;
 }

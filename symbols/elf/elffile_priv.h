@@ -19,6 +19,19 @@ struct elfnote_place { /* a PT_NOTE or an SHT_NOTE */
 	uint64_t align; /* p_align: names and descriptions begin at multiples of 8, if it is 8 */
 };
 
+struct elf_part { /* of the file in memory; size 0: there is none */
+	uint64_t addr;
+	uint64_t size;
+};
+
+/* See elfmade.c: a section that no section header describes. */
+struct elf_made {
+	const char *name;
+	GElf_Shdr shdr;
+};
+
+#define MADE_MAX 32u
+
 struct elf_file {
 	struct bytes bytes; /* its descriptor is ours */
 	void *block;	    /* the image, if it is ours */
@@ -31,9 +44,18 @@ struct elf_file {
 	size_t nloads;
 	struct elfnote_place notes[ELFNOTE_PLACES]; /* the first PT_NOTE */
 	unsigned int nnotes;
+	struct elf_part dynamic, eh_header; /* PT_DYNAMIC, PT_GNU_EH_FRAME */
+	struct elf_made made[MADE_MAX];	    /* with numbers from nsections on */
+	size_t nmade;
 	struct work counted;
 	struct work *work; /* &counted; readers have the file const */
 };
+
+/*
+ * Makes sections of the segments if the section headers are missing, or do not say what the
+ * segments say; these headers are forgotten.
+ */
+void elf_file_make_sections(struct elf_file *file);
 
 /* The error of libelf's last call. Its own codes are private; only -ENOMEM is told apart. */
 int elffile_error(void);

@@ -15,8 +15,13 @@
 static int section_find(const struct elf_file *file, uint32_t index, Elf_Scn **scn, GElf_Shdr *shdr)
 {
 	*shdr = (GElf_Shdr){0};
-	if (!index || index >= file->nsections)
+	*scn = NULL;
+	if (!index || index >= file->nsections + file->nmade)
 		return -ENOENT;
+	if (index >= file->nsections) {
+		*shdr = file->made[index - file->nsections].shdr;
+		return 0;
+	}
 	errno = 0;
 	*scn = elf_getscn(file->elf, index);
 	return *scn && gelf_getshdr(*scn, shdr) ? 0 : elffile_error();
@@ -160,12 +165,16 @@ static struct elf_section section_of(const GElf_Shdr *shdr)
 	};
 }
 
-static int section_view(Elf_Scn *scn, const GElf_Shdr *shdr, struct elf_section *out)
+/* scn: NULL if the section was made. */
+static int section_view(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *shdr,
+			struct elf_section *out)
 {
 	const Elf_Data *data;
 
 	errno = 0;
-	data = elf_rawdata(scn, NULL);
+	data = scn ? elf_rawdata(scn, NULL)
+		   : elf_getdata_rawchunk(file->elf, (int64_t)shdr->sh_offset, shdr->sh_size,
+					  ELF_T_BYTE);
 	if (!data || (!data->d_buf && data->d_size))
 		return elffile_error();
 	*out = section_of(shdr);
@@ -176,6 +185,9 @@ static int section_view(Elf_Scn *scn, const GElf_Shdr *shdr, struct elf_section 
 
 uint32_t elf_file_section_index(const struct elf_file *file, const char *name)
 {
+	for (size_t i = 0; i < file->nmade; i++)
+		if (!strcmp(file->made[i].name, name))
+			return (uint32_t)(file->nsections + i);
 	if (!file->names)
 		return 0;
 	for (size_t i = 1; i < file->nsections; i++) {
@@ -205,7 +217,7 @@ int elf_file_section_within(const struct elf_file *file, const char *name, uint6
 	err = section_find(file, index, &scn, &shdr);
 	if (!err)
 		err = section_load(file, scn, &shdr, is_gnu_packed(name), left);
-	return err ? err : section_view(scn, &shdr, out);
+	return err ? err : section_view(file, scn, &shdr, out);
 }
 
 int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint64_t *left,
@@ -217,7 +229,7 @@ int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint
 
 	if (!err)
 		err = section_load(file, scn, &shdr, false, left);
-	return err ? err : section_view(scn, &shdr, out);
+	return err ? err : section_view(file, scn, &shdr, out);
 }
 
 int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out)
@@ -242,5 +254,5 @@ int elf_file_section_header(const struct elf_file *file, uint32_t index, struct 
 
 size_t elf_file_section_count(const struct elf_file *file)
 {
-	return file->nsections;
+	return file->nsections + file->nmade;
 }
