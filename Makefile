@@ -252,7 +252,7 @@ test-kernels:
 	@+$(if $(GUEST),tests/kernels/guest-programs.sh $(GUEST),$(parallel) kernel-programs)
 	@BUILD=$(BUILD) SIZE=$(or $(SIZE),full) GUEST=$(GUEST) tests/kernels/run.sh $(KERNELS)
 kernel-programs: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
-		$(addprefix $(BUILD)/tests/work/,deep90 deep90.static probed)
+		$(addprefix $(BUILD)/tests/work/,deep90 deep90.static probed returns)
 
 ##   tsan           unit tests of threaded code under the thread sanitizer
 # A quit during loading leaves the loading thread behind on purpose: no leak of threads.

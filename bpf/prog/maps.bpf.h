@@ -12,6 +12,7 @@
 #include "bpf/prog/arch.bpf.h"
 #include "bpf/prog/layout.h"
 #include "bpf/prog/step_env.bpf.h"
+#include "bpf/prog/returns.bpf.h"
 #include "bpf/prog/vma.bpf.h"
 
 const volatile struct profiler_config config = {};
@@ -28,6 +29,8 @@ struct cpu_state {
 	 */
 	__u64 user_mode;
 	struct vma_search vma;
+	struct returns returns;
+	__u32 exact;   /* the walk begins at an instruction, not at a return address */
 	__u32 stamp;   /* see struct entry_check */
 	__u32 no_list; /* why the process has no list; WALK_CONTINUE: it has one */
 	/* Kept while an address is looked up by its file: */

@@ -30,8 +30,13 @@ struct {
 } runtime_programs SEC(".maps");
 
 /* Fields of the kernel that are used; libbpf finds them through its BTF. */
+struct uprobes_state {
+	struct xol_area *xol_area;
+} __attribute__((preserve_access_index));
+
 struct mm_struct {
 	unsigned long start_stack;
+	struct uprobes_state uprobes_state;
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -49,6 +54,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	unsigned int frozen : 1;
 	struct files_struct *files;
+	struct uprobe_task *utask;
 	char comm[16];
 } __attribute__((preserve_access_index));
 
@@ -432,6 +438,33 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
 }
 
 /*
+ * Gives the walk the registers of the sample. A thread that has met a probe has a utask; most have
+ * none.
+ */
+__attribute__((noinline)) int sample_load_registers(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct cpu_state *st = this_state();
+	struct uprobe_task *utask = NULL;
+	struct xol_area *xol = NULL;
+	struct mm_struct *mm = NULL;
+
+	if (!st)
+		return 0;
+	regs_load(st->walk.regs, &st->regs);
+	st->exact = st->user_mode || regs_pc_executed(&st->regs);
+	st->returns.trampoline = 0;
+	if (!bpf_core_field_exists(task->utask) ||
+	    bpf_core_read(&utask, sizeof(utask), &task->utask) || !utask)
+		return 0;
+	bpf_core_read(&mm, sizeof(mm), &task->mm);
+	bpf_core_read(&xol, sizeof(xol), &mm->uprobes_state.xol_area);
+	if (returns_begin(&st->returns, st->walk.regs, utask, xol))
+		st->exact = 0;
+	return 0;
+}
+
+/*
  * Walks the user stack of the current task, from the state's registers if they were in user mode;
  * false: there is none now. The reason is in the state.
  */
@@ -447,8 +480,8 @@ static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack)
 		st->reason = WALK_NO_REGISTERS;
 		return 1;
 	}
-	regs_load(w->regs, &st->regs);
-	walk_begin(w, st->user_mode || regs_pc_executed(&st->regs));
+	sample_load_registers();
+	walk_begin(w, st->exact);
 	if (!st->user_mode)
 		walk_call_enter_signal();
 	w->window_top = 0;
@@ -495,7 +528,7 @@ __attribute__((noinline)) int sample_capture(void)
 	if (!rec)
 		return 0; /* the next one will do */
 	ctl->capture = 0;
-	regs_load(st->walk.regs, &st->regs);
+	sample_load_registers();
 	rec->hash = walked->hash;
 	rec->tgid = walked->tgid;
 	rec->nframes = walked->nframes;
@@ -507,18 +540,21 @@ __attribute__((noinline)) int sample_capture(void)
 	rec->tid = current_ids();
 	rec->cpu = bpf_get_smp_processor_id();
 	rec->user_mode = st->user_mode;
-	rec->exact = st->user_mode || regs_pc_executed(&st->regs);
+	rec->exact = st->exact;
 	rec->in_sigreturn = !st->user_mode && regs_in_sigreturn(&st->regs);
 	rec->keeps_fp = st->walk.keeps_fp;
 	rec->pages = 0;
+	st->walk.window_top = 0;
 	rec->stack_at = st->walk.regs[ARCH_SP] & ~(__u64)(CAPTURE_PAGE - 1);
 	bpf_probe_read_kernel(rec->regs, sizeof(rec->regs), st->walk.regs);
 	bpf_probe_read_kernel(rec->frames, sizeof(rec->frames), st->walk.frames);
 #pragma unroll
 	for (i = 0; i < CAPTURE_PAGES; i++) {
-		if (bpf_probe_read_user(rec->stack + i * CAPTURE_PAGE, CAPTURE_PAGE,
-					(const void *)(rec->stack_at + i * CAPTURE_PAGE)))
+		st->walk.window_next = CAPTURE_PAGE;
+		if (walk_call_refill(rec->stack_at + i * CAPTURE_PAGE) ||
+		    st->walk.window_size < CAPTURE_PAGE)
 			break;
+		bpf_probe_read_kernel(rec->stack + i * CAPTURE_PAGE, CAPTURE_PAGE, st->walk.window);
 		rec->pages = i + 1;
 	}
 	bpf_ringbuf_submit(rec, BPF_RB_FORCE_WAKEUP);

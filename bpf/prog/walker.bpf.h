@@ -100,9 +100,11 @@ __attribute__((noinline)) int walk_call_refill(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
-	if (!st)
+	if (!st || walk_refill(&st->walk, addr))
 		return -1;
-	return walk_refill(&st->walk, addr);
+	asm volatile("" ::: "memory"); /* what the verifier knows of the window is forgotten */
+	returns_restore(&st->returns, st->walk.window, st->walk.window_at, st->walk.window_size);
+	return 0;
 }
 
 static __always_inline struct vma_search *vma_search(void)

@@ -145,6 +145,11 @@ else
 fi
 wait $judge
 sed 's/^/T /' /tmp/verdict
+if grep -q '^[0-9]* probed$' /tmp/said.*; then
+    ok "return addresses are replaced by probes"
+else
+    not_ok "return addresses are replaced by probes"
+fi
 
 # The judge must reject a chain that lacks a frame in its middle; one without the last frame is right
 # in a sample taken before that function is called.

@@ -59,6 +59,12 @@ static const struct expected cases[] = {
 	 false,
 	 TRACE_NONE,
 	 false},
+	{"../work/returns",
+	 "4",
+	 {"spin", "second", "plain", "down", "down", "down"},
+	 false,
+	 TRACE_NONE,
+	 false},
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
