@@ -26,6 +26,7 @@ import frames as frames_bench  # noqa: E402
 import names as names_bench  # noqa: E402
 import push as push_bench  # noqa: E402
 import python as python_bench  # noqa: E402
+import short as short_bench  # noqa: E402
 import waits as waits_bench  # noqa: E402
 import walk as walk_bench  # noqa: E402
 
@@ -132,6 +133,10 @@ def frames(table):
 
 def python(table):
     python_bench.measure(table)
+
+
+def short(table):
+    short_bench.measure(table)
 
 
 def names(table):
@@ -450,7 +455,7 @@ def main():
     figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
                "exec": execs, "churn": churn, "again": again, "names": names, "python": python,
                "session": session, "ui": ui, "views": views, "waits": waits, "frames": frames,
-               "push": push}
+               "push": push, "short": short}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()
     for name in sys.argv[1:]:
