@@ -33,6 +33,7 @@
 /* Start files of a C library have less than that; they need no symbols, which may be many. */
 #define SYMBOLS_FROM 256u
 #define WORK_BYTE    64u /* units of work that a byte may cost */
+#define CHUNK	     (64u << 10) /* bytes of data that are searched at once */
 
 struct code_section {
 	uint64_t start, end;
@@ -46,14 +47,14 @@ struct deriver {
 	struct disasm *disasm;
 	struct code_section *sections; /* executable, ascending */
 	size_t nsections, sections_room;
-	uint64_t *starts; /* of functions, ascending */
+	struct code_section *gaps; /* that no FDE covers, ascending */
+	size_t ngaps, gaps_room;
+	uint64_t gap_bytes;
+	uint64_t *starts; /* of functions in gaps, ascending */
 	size_t nstarts, starts_room;
-	uint64_t *taken; /* addresses of code in the file's data, ascending */
+	uint64_t *taken; /* addresses of code in gaps in the file's data, ascending */
 	size_t ntaken, taken_room;
 	uint64_t entry; /* of the program; 0: none */
-	bool measuring; /* only the gaps */
-	uint64_t gaps;	/* bytes of them */
-	bool starts_read;
 	bool go;
 };
 
@@ -97,9 +98,27 @@ static bool is_cold(const struct elf_section *names, uint32_t at)
 	return dot != NULL;
 }
 
+/* The range of `list`, ascending, with an address; NULL: none. */
+static const struct code_section *range_of(const struct code_section *list, size_t count,
+					   uint64_t addr)
+{
+	size_t below;
+
+	/* Of most words of data this is all that is asked. */
+	if (!count || addr < list[0].start || addr >= list[count - 1].end)
+		return NULL;
+	below = SEARCH(count, i, list[i].start <= addr);
+	return below && addr < list[below - 1].end ? &list[below - 1] : NULL;
+}
+
+static bool in_gap(const struct deriver *d, uint64_t addr)
+{
+	return range_of(d->gaps, d->ngaps, addr) != NULL;
+}
+
 static int add_start(struct deriver *d, uint64_t addr)
 {
-	if (d->nstarts >= LIMIT_STARTS)
+	if (d->nstarts >= LIMIT_STARTS || !in_gap(d, addr))
 		return 0;
 	if (GROW(d->starts, d->nstarts, d->starts_room, LIMIT_STARTS))
 		return -ENOMEM;
@@ -109,31 +128,28 @@ static int add_start(struct deriver *d, uint64_t addr)
 
 static int read_symbols(struct deriver *d, const char *table, uint64_t *left)
 {
-	struct elf_section symbols, names;
+	struct elf_section symbols, names = {0};
 	Elf64_Sym sym;
 	int err = elf_file_section_within(d->file, table, left, &symbols);
 
-	if (!err)
-		err = elf_file_section_at_within(d->file, symbols.link, left, &names);
-	if (err)
-		return err == -ENOMEM || err == -ECANCELED ? err : 0;
-	for (size_t at = 0; symbols.size - at >= sizeof(sym) && !err; at += sizeof(sym)) {
+	for (size_t at = 0; !err && symbols.size - at >= sizeof(sym); at += sizeof(sym)) {
 		memcpy(&sym, symbols.data + at, sizeof(sym));
 		if ((ELF64_ST_TYPE(sym.st_info) != STT_FUNC &&
 		     ELF64_ST_TYPE(sym.st_info) != STT_GNU_IFUNC) ||
-		    sym.st_shndx == SHN_UNDEF || is_cold(&names, sym.st_name))
+		    sym.st_shndx == SHN_UNDEF || !in_gap(d, sym.st_value))
 			continue;
-		err = add_start(d, sym.st_value);
+		if (!names.data)
+			err = elf_file_section_at_within(d->file, symbols.link, left, &names);
+		if (!err && !is_cold(&names, sym.st_name))
+			err = add_start(d, sym.st_value);
 	}
-	return err;
+	return err == -ENOMEM || err == -ECANCELED ? err : 0;
 }
 
 /* The section of an address; NULL: none that is code. */
 static const struct code_section *section_of(const struct deriver *d, uint64_t addr)
 {
-	size_t below = SEARCH(d->nsections, i, d->sections[i].start <= addr);
-
-	return below && addr < d->sections[below - 1].end ? &d->sections[below - 1] : NULL;
+	return range_of(d->sections, d->nsections, addr);
 }
 
 /* The program's entry, and functions of which it takes the address: main, in a program of C. */
@@ -170,12 +186,34 @@ static int read_entry(struct deriver *d)
 
 static int add_taken(struct deriver *d, uint64_t addr)
 {
-	if (!section_of(d, addr) || d->ntaken >= LIMIT_STARTS)
+	if (d->ntaken >= LIMIT_STARTS || !in_gap(d, addr))
 		return 0;
 	if (GROW(d->taken, d->ntaken, d->taken_room, LIMIT_STARTS))
 		return -ENOMEM;
 	d->taken[d->ntaken++] = addr;
 	return 0;
+}
+
+/* The addresses in a section of a file that is loaded where it says. */
+static int take_words(struct deriver *d, const char *name, uint64_t *left)
+{
+	uint64_t words[CHUNK / sizeof(uint64_t)];
+	struct elf_section s;
+	int err = 0;
+
+	if (elf_file_section_header(d->file, elf_file_section_index(d->file, name), &s) ||
+	    s.type == SHT_NOBITS || s.size > *left)
+		return 0;
+	*left -= s.size;
+	for (uint64_t at = 0; at < s.size && !err; at += CHUNK) {
+		const size_t size = s.size - at < CHUNK ? s.size - at : CHUNK;
+
+		if (elf_file_read(d->file, s.offset + at, words, size))
+			return 0;
+		for (size_t i = 0; i < size / sizeof(words[0]) && !err; i++)
+			err = add_taken(d, words[i]);
+	}
+	return err;
 }
 
 /*
@@ -188,17 +226,10 @@ static int read_taken(struct deriver *d, uint64_t *left)
 	const bool fixed = elf_file_type(d->file) == ET_EXEC;
 	struct elf_section s;
 	Elf64_Rela rela;
-	uint64_t word;
 	int err = 0;
 
-	for (size_t i = 0; fixed && i < sizeof(data) / sizeof(data[0]) && !err; i++) {
-		if (elf_file_section_within(d->file, data[i], left, &s))
-			continue;
-		for (size_t at = 0; s.size - at >= sizeof(word) && !err; at += sizeof(word)) {
-			memcpy(&word, s.data + at, sizeof(word));
-			err = add_taken(d, word);
-		}
-	}
+	for (size_t i = 0; fixed && i < sizeof(data) / sizeof(data[0]) && !err; i++)
+		err = take_words(d, data[i], left);
 	if (fixed || elf_file_section_within(d->file, ".rela.dyn", left, &s))
 		return err;
 	for (size_t at = 0; s.size - at >= sizeof(rela) && !err; at += sizeof(rela)) {
@@ -216,14 +247,11 @@ static int read_starts(struct deriver *d)
 	size_t kept = 0;
 	int err = 0;
 
-	if (d->starts_read)
-		return 0;
-	d->starts_read = true;
-	if (d->gaps >= SYMBOLS_FROM)
+	if (d->gap_bytes >= SYMBOLS_FROM)
 		err = read_symbols(d, ".symtab", &left);
-	if (!err && d->gaps >= SYMBOLS_FROM)
+	if (!err && d->gap_bytes >= SYMBOLS_FROM)
 		err = read_symbols(d, ".dynsym", &left);
-	if (!err && d->gaps >= SYMBOLS_FROM)
+	if (!err && d->gap_bytes >= SYMBOLS_FROM)
 		err = read_taken(d, &left);
 	if (d->ntaken)
 		qsort(d->taken, d->ntaken, sizeof(*d->taken), compare_u64);
@@ -369,18 +397,11 @@ static uint64_t piece_end(const struct deriver *d, uint64_t start, uint64_t end)
 	return start + PIECE;
 }
 
-static int derive_gap(struct deriver *d, const struct code_section *s, uint64_t start, uint64_t end)
+static int derive_gap(struct deriver *d, const struct code_section *gap)
 {
+	uint64_t start = gap->start, end = gap->end;
 	int err = 0;
 
-	if ((end - start < ARCH_FUNCTION_ALIGN && start != s->start) ||
-	    clone_gap(d->file, start, end))
-		return 0;
-	if (d->measuring) {
-		d->gaps += end - start;
-		return 0;
-	}
-	err = read_starts(d);
 	if (end - start > LIMIT_DERIVED - d->out->text)
 		end = start + (LIMIT_DERIVED - d->out->text);
 	d->out->text += end - start;
@@ -390,7 +411,7 @@ static int derive_gap(struct deriver *d, const struct code_section *s, uint64_t 
 
 		if (!code)
 			return -ENOMEM;
-		if (!elf_file_read(d->file, s->offset + (start - s->start), code, to - start))
+		if (!elf_file_read(d->file, gap->offset + (start - gap->start), code, to - start))
 			err = derive_code(d, code, (uint32_t)(to - start), start);
 		free(code);
 		start = to;
@@ -409,11 +430,24 @@ static bool is_bare_go(const struct deriver *d)
 
 	for (size_t i = 0; i < d->nsections; i++)
 		text += d->sections[i].end - d->sections[i].start;
-	return d->go && d->gaps > text / 2;
+	return d->go && d->gap_bytes > text / 2;
+}
+
+static int add_gap(struct deriver *d, const struct code_section *s, uint64_t start, uint64_t end)
+{
+	if ((end - start < ARCH_FUNCTION_ALIGN && start != s->start) ||
+	    clone_gap(d->file, start, end))
+		return 0;
+	if (GROW(d->gaps, d->ngaps, d->gaps_room, SIZE_MAX / sizeof(*d->gaps)))
+		return -ENOMEM;
+	d->gaps[d->ngaps++] =
+		(struct code_section){start, end, s->offset + (start - s->start)};
+	d->gap_bytes += end - start;
+	return 0;
 }
 
 /* The gaps of a section; *fde: the first that may reach into it. */
-static int derive_section(struct deriver *d, const struct cfi *cfi, uint32_t *fde,
+static int find_gaps(struct deriver *d, const struct cfi *cfi, uint32_t *fde,
 			  const struct code_section *s, uint64_t *covered)
 {
 	uint64_t at = s->start > *covered ? s->start : *covered;
@@ -423,7 +457,7 @@ static int derive_section(struct deriver *d, const struct cfi *cfi, uint32_t *fd
 		uint64_t from = *fde < cfi->nfdes ? cfi_from(&cfi->fdes[*fde]) : UINT64_MAX;
 
 		if (from > at)
-			err = derive_gap(d, s, at, from < s->end ? from : s->end);
+			err = add_gap(d, s, at, from < s->end ? from : s->end);
 		if (from >= s->end)
 			break;
 		if (cfi->fdes[*fde].end > *covered)
@@ -437,21 +471,21 @@ static int derive_section(struct deriver *d, const struct cfi *cfi, uint32_t *fd
 	return err;
 }
 
-static int derive_sections(struct deriver *d, const struct cfi *cfi)
+static int derive_gaps(struct deriver *d)
 {
-	uint64_t covered = 0;
-	uint32_t fde = 0;
-	int err = 0;
+	int err = d->ngaps ? read_starts(d) : 0;
 
-	for (size_t i = 0; i < d->nsections && !err; i++)
-		err = derive_section(d, cfi, &fde, &d->sections[i], &covered);
+	for (size_t i = 0; i < d->ngaps && !err; i++)
+		err = derive_gap(d, &d->gaps[i]);
 	return err;
 }
 
 int derive_rows(const struct elf_file *file, const struct cfi *cfi, struct wide_rules *wide,
 		struct derived *out)
 {
-	struct deriver d = {.file = file, .wide = wide, .out = out, .measuring = true};
+	struct deriver d = {.file = file, .wide = wide, .out = out};
+	uint64_t covered = 0;
+	uint32_t fde = 0;
 	int err;
 
 	*out = (struct derived){0};
@@ -464,13 +498,13 @@ int derive_rows(const struct elf_file *file, const struct cfi *cfi, struct wide_
 	       elf_file_section_index(file, ".go.buildinfo");
 	work_allow(elf_file_work(file), LIMIT_WORK(WORK_BYTE / 8 * LIMIT_DERIVED));
 	err = read_sections(&d);
-	if (!err)
-		err = derive_sections(&d, cfi);
-	d.measuring = false;
+	for (size_t i = 0; i < d.nsections && !err; i++)
+		err = find_gaps(&d, cfi, &fde, &d.sections[i], &covered);
 	if (!err && !is_bare_go(&d))
-		err = derive_sections(&d, cfi);
+		err = derive_gaps(&d);
 	disasm_free(d.disasm);
 	free(d.sections);
+	free(d.gaps);
 	free(d.starts);
 	free(d.taken);
 	/* What was found until the limit was reached is sound. */

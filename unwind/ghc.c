@@ -24,6 +24,8 @@
 #include "unwind/cfifile.h"
 
 #define NAME_MAX_SIZE 4096u /* names of instances are long */
+#define PREFIX	      "stg_"
+#define CHUNK	      (64u << 10) /* bytes of strings that are searched at once */
 #define OVERLAP	      8u    /* bytes of a window that begin the next one: a call, and behind it */
 
 /* Since GHC 7: a program that has them in a library has no StgReturn of its own. */
@@ -54,7 +56,7 @@ static int symbol_add(struct ghc_symbols *s, const struct ghc *ghc, const char *
 		      const Elf64_Sym *sym)
 {
 	const unsigned int type = ELF64_ST_TYPE(sym->st_info);
-	const bool stg = size > 4 && !memcmp(name, "stg_", 4);
+	const bool stg = size > 4 && !memcmp(name, PREFIX, 4);
 	bool haskell;
 
 	if (stg && ends_with(name, size, "_info"))
@@ -79,23 +81,42 @@ static int symbol_add(struct ghc_symbols *s, const struct ghc *ghc, const char *
 	return 0;
 }
 
+/* Is there a name of the runtime in the strings? Hardly ever, so they are not kept. */
+static bool has_runtime(const struct elf_file *file, const struct elf_section *strings)
+{
+	char chunk[CHUNK];
+
+	for (uint64_t at = 0; at < strings->size; at += CHUNK - sizeof(PREFIX)) {
+		const uint64_t left = strings->size - at;
+		const size_t size = left < CHUNK ? left : CHUNK;
+
+		if (elf_file_read(file, strings->offset + at, chunk, size))
+			return false;
+		if (memmem(chunk, size, PREFIX, sizeof(PREFIX) - 1))
+			return true;
+	}
+	return false;
+}
+
 static int symbols_read(const struct elf_file *file, const struct ghc *ghc, struct ghc_symbols *s)
 {
+	uint32_t index = elf_file_section_index(file, ".symtab");
 	struct elf_section symtab, strtab;
 	uint64_t left = LIMIT_GO;
 	Elf64_Sym sym;
 	int err = 0;
 
-	err = elf_file_section_within(file, ".symtab", &left, &symtab);
-	if (err && err != -ENOMEM)
-		err = elf_file_section_within(file, ".dynsym", &left, &symtab);
+	if (!index)
+		index = elf_file_section_index(file, ".dynsym");
+	if (elf_file_section_header(file, index, &symtab) ||
+	    elf_file_section_header(file, symtab.link, &strtab) || strtab.size > LIMIT_GO ||
+	    !has_runtime(file, &strtab))
+		return 0;
+	err = elf_file_section_at_within(file, index, &left, &symtab);
 	if (!err)
 		err = elf_file_section_at_within(file, symtab.link, &left, &strtab);
 	if (err)
 		return err == -ENOMEM || err == -ECANCELED ? err : 0;
-	/* Nearly no file has a name of the runtime, and its symbols need not be kept. */
-	if (!memmem(strtab.data, strtab.size, "stg_", 4))
-		return 0;
 	for (size_t at = 0; !err && symtab.size - at >= sizeof(sym); at += sizeof(sym)) {
 		const char *name;
 		size_t room, size;
