@@ -36,6 +36,7 @@
 
 #define NO_CIE	      UINT32_MAX /* a PLT section that has no CFI */
 #define KEEP_ROWS_MAX (1u << 20)
+#define SOON_BYTES    (256u << 10) /* of CFI: the rest of such a file may take a tenth of a second */
 
 /* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
 #define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
@@ -520,28 +521,59 @@ static int builder_again(struct builder *b, uint32_t reg)
 /*
  * Where a file's own rules need a register over calls, all its rows restore it: ld.so, whose
  * resolver is in the middle of any stack, and programs of OCaml 5, which keep the stack pointer of
- * their fiber there while C runs on the stack of the thread. Unless that makes more wide rules than
- * a file may have.
+ * their fiber there while C runs on the stack of the thread. 0: none.
  */
-static int builder_keep(struct builder *b)
+static uint32_t builder_kept(const struct builder *b)
 {
-	const uint32_t full = b->table->classes[ROW_CLASS_WIDE_FULL];
 	uint32_t reg = 0;
-	int err;
 
 	for (uint32_t i = 1; i < DWARF_COUNT; i++)
 		if (b->wanted[i] > b->wanted[reg])
 			reg = i;
-	if (!b->wanted[reg] || b->table->nrows > KEEP_ROWS_MAX)
-		return 0;
-	err = builder_again(b, reg);
-	if (!err && b->table->classes[ROW_CLASS_WIDE_FULL] > full)
+	return b->wanted[reg] && b->table->nrows <= KEEP_ROWS_MAX ? reg : 0;
+}
+
+/* With what was found since; `reg` is kept unless that makes more wide rules than a file may have. */
+static int builder_complete(struct builder *b, uint32_t reg)
+{
+	const uint32_t full = b->table->classes[ROW_CLASS_WIDE_FULL];
+	int err = builder_again(b, reg);
+
+	if (!err && reg && b->table->classes[ROW_CLASS_WIDE_FULL] > full)
 		err = builder_again(b, 0);
+	return err;
+}
+
+static int builder_run(struct builder *b, const struct unwind_soon *soon)
+{
+	const bool two = soon && b->ntexts && b->table->cfi_bytes >= SOON_BYTES;
+	uint32_t kept;
+	int err = 0;
+
+	cfi_sort(&b->cfi);
+	if (two) {
+		err = builder_rows(b);
+		if (!err)
+			soon->take(soon->arg, b->table);
+	}
+	if (!err && b->ntexts)
+		err = builder_derive(b);
+	if (!err && !two)
+		err = builder_rows(b);
+	kept = err ? 0 : builder_kept(b);
+	if (!err && (kept || (two && b->derived.nrows)))
+		err = builder_complete(b, kept);
 	return err;
 }
 
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out)
+{
+	return unwind_table_build_soon(file, wide, NULL, out);
+}
+
+int unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
+			    const struct unwind_soon *soon, struct unwind_table **out)
 {
 	struct builder b = {.file = file, .wide = wide, .work = elf_file_work(file)};
 	void *trimmed;
@@ -565,15 +597,8 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		err = builder_initial(&b);
 	if (!err && b.ntexts)
 		err = builder_plt(&b);
-	if (!err) {
-		cfi_sort(&b.cfi);
-		if (b.ntexts)
-			err = builder_derive(&b);
-	}
 	if (!err)
-		err = builder_rows(&b);
-	if (!err)
-		err = builder_keep(&b);
+		err = builder_run(&b, soon);
 	cfi_free(&b.cfi);
 	derived_free(&b.derived);
 	free(b.initial);

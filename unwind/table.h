@@ -50,6 +50,18 @@ struct unwind_table {
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);
+
+struct unwind_soon {
+	void (*take)(void *arg, const struct unwind_table *table);
+	void *arg;
+};
+
+/*
+ * The same. Of a file with much CFI `soon` gets a table before the machine code is read, which
+ * takes several times as long: it has the rows of the CFI, and is valid during the call.
+ */
+int unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
+			    const struct unwind_soon *soon, struct unwind_table **out);
 void unwind_table_free(struct unwind_table *table);
 
 /*

@@ -339,7 +339,7 @@ static bool is_waited_for(const struct tracker *t)
 		if (p->target && p->dirty) /* its list is an old one */
 			return true;
 		for (i = 0; p->target && i < p->nmappings; i++)
-			if (p->mappings[i].object && p->mappings[i].object->state == OBJECT_QUEUED)
+			if (p->mappings[i].object && p->mappings[i].object->in_queue)
 				return true;
 		if (p->target && (p->asks || p->code.question) &&
 		    opener_is_busy(t->opener, clock_now()))

@@ -166,30 +166,13 @@ bool builder_has_work(const struct table_builder *b)
 	return false;
 }
 
-/* Without the lock. symbols: where the file describes code made at run time; runtime: to be freed.
- */
-static int build_table(const struct table_builder *b, const struct object *o,
-		       struct unwind_table **table, struct code_symbols *symbols,
-		       struct runtime_object **runtime)
-{
-	struct elf_file *file = NULL;
-	int err;
-
-	if (o->code)
-		return codefile_table(o->fd, b->wide, &b->all->cancel, table);
-	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
-		       : elf_file_open_fd(o->fd, &file);
-	if (!err) {
-		elf_file_work(file)->cancel = &b->all->cancel;
-		err = unwind_table_build(file, b->wide, table);
-	}
-	if (!err) {
-		codereader_symbols(file, symbols);
-		*runtime = runtimefile_read(file, o->name);
-	}
-	elf_file_free(file);
-	return err;
-}
+/* A table that is being built. */
+struct build {
+	struct table_builder *b;
+	struct object *o;
+	struct code_symbols symbols;
+	struct runtime_object *runtime; /* NULL: none, or it is the object's */
+};
 
 static void note_symbols(struct objects *os, struct object *o, const struct code_symbols *symbols)
 {
@@ -199,16 +182,85 @@ static void note_symbols(struct objects *os, struct object *o, const struct code
 	os->ndescribing += o->describes;
 }
 
+/* In place of the one that is there: a partial one, or of code as it was described before. */
+static int take_table(struct build *d, const struct unwind_table *table)
+{
+	struct builders *bs = d->b->all;
+	struct object *o = d->o;
+
+	if (o->nspans) {
+		object_drop_spans(bs->objects, o);
+		proctable_touch(bs->procs, o); /* before place_table may free them */
+	}
+	o->need = table->nwords;
+	o->nrows = table->nrows;
+	o->nderived = table->nderived;
+	o->cfi_bytes = table->cfi_bytes;
+	if (!o->partial) {
+		note_symbols(bs->objects, o, &d->symbols);
+		free(o->runtime);
+		o->runtime = d->runtime;
+		d->runtime = NULL;
+	}
+	return place_table(bs, o, table);
+}
+
+static void share_rules(const struct builders *bs)
+{
+	unsigned int count;
+	const struct wide_rule *rules = wide_rules_all(bs->wide, &count);
+
+	if (count)
+		memcpy(sampler_memory(bs->sampler)->wide_rules, rules, count * sizeof(*rules));
+}
+
+/* An unwind_soon's: the rows of the CFI are used while the machine code is read. */
+static void take_soon(void *arg, const struct unwind_table *table)
+{
+	struct build *d = arg;
+	struct builders *bs = d->b->all;
+
+	turnlock_take(bs->lock);
+	share_rules(bs);
+	if (!is_torn(d->o) && !take_table(d, table)) {
+		d->o->partial = true;
+		object_set_state(bs->objects, d->o, OBJECT_READY);
+		proctable_touch(bs->procs, d->o);
+		eventfd_write(bs->wake_fd, 1);
+	}
+	turnlock_give(bs->lock);
+}
+
+/* Without the lock. */
+static int build_table(struct build *d, struct unwind_table **table)
+{
+	const struct unwind_soon soon = {take_soon, d};
+	const struct object *o = d->o;
+	const atomic_bool *cancel = &d->b->all->cancel;
+	struct elf_file *file = NULL;
+	int err;
+
+	if (o->code)
+		return codefile_table(o->fd, d->b->wide, cancel, table);
+	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
+		       : elf_file_open_fd(o->fd, &file);
+	if (!err) {
+		elf_file_work(file)->cancel = cancel;
+		codereader_symbols(file, &d->symbols);
+		d->runtime = runtimefile_read(file, o->name);
+		err = unwind_table_build_soon(file, d->b->wide, &soon, table);
+	}
+	elf_file_free(file);
+	return err;
+}
+
 bool builder_run(struct table_builder *b)
 {
 	struct builders *bs = b->all;
 	struct object *o = queue_take(b);
+	struct build d = {.b = b, .o = o};
 	uint64_t begun = clock_cpu_time();
 	struct unwind_table *table = NULL;
-	struct code_symbols symbols = {0};
-	struct runtime_object *runtime = NULL;
-	const struct wide_rule *rules;
-	unsigned int count;
 	int err;
 
 	if (!o)
@@ -218,45 +270,33 @@ bool builder_run(struct table_builder *b)
 	turnlock_give(bs->lock);
 	/* Objects with in_queue set are not evicted meanwhile. */
 	record_content(o);
-	err = build_table(b, o, &table, &symbols, &runtime);
+	err = build_table(&d, &table);
 	if (err == -EFBIG) /* here: before the size of the table is known */
 		err = -E2BIG;
 	turnlock_take(bs->lock);
-	if (!err) {
-		rules = wide_rules_all(bs->wide, &count);
-		if (count)
-			memcpy(sampler_memory(bs->sampler)->wide_rules, rules,
-			       count * sizeof(*rules));
-	}
+	if (!err)
+		share_rules(bs);
 	o->tried = clock_now();
 	build_use(bs, o->uid, o->tried)->ns += clock_cpu_time() - begun;
 	bs->building--;
 	o->building = false;
 	if (is_torn(o) && o->torn++ < TORN_MAX) {
 		unwind_table_free(table);
-		free(runtime);
-		o->in_queue = false;
+		free(d.runtime);
+		o->in_queue = o->partial = false;
 		object_enqueue(bs->objects, o);
+		proctable_touch(bs->procs, o);
 		return true;
 	}
-	if (o->nspans) { /* of code as it was described before */
+	if (!err)
+		err = take_table(&d, table);
+	else if (o->nspans)
 		object_drop_spans(bs->objects, o);
-		proctable_touch(bs->procs, o); /* before place_table may free them */
-	}
-	if (!err) {
-		o->need = table->nwords;
-		o->nrows = table->nrows;
-		o->nderived = table->nderived;
-		o->cfi_bytes = table->cfi_bytes;
-		note_symbols(bs->objects, o, &symbols);
-		free(o->runtime);
-		o->runtime = runtime;
-		err = place_table(bs, o, table);
-	}
 	unwind_table_free(table);
+	free(d.runtime);
 	o->refused = err == -E2BIG;
 	/* After place_table, which may evict unused objects that are not queued. */
-	o->in_queue = false;
+	o->in_queue = o->partial = false;
 	object_set_state(bs->objects, o,
 			 !err		  ? OBJECT_READY
 			 : err == -ENOSPC ? OBJECT_EVICTED

@@ -82,7 +82,7 @@ int map_entries_add(struct map_entries *e, const struct mapping *m)
 	int err = 0;
 
 	/* Code without a table is walked by frame pointers. */
-	if (m->asked || (o && o->state != OBJECT_READY))
+	if (m->asked || (o && (o->state != OBJECT_READY || o->partial)))
 		gap.meta = MAP_META(MAP_PENDING, 0);
 	for (uint32_t i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
 		const struct placed_span *s = &o->spans[i];

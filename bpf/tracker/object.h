@@ -57,6 +57,7 @@ struct object {
 	enum object_state state;
 	bool in_queue;
 	bool building;	       /* in_queue, and a builder has taken it off the queue */
+	bool partial;	       /* building, and the rows of its CFI are in use */
 	unsigned int held;     /* references that allow the use of fd without the lock */
 	bool wanted;	       /* its file is to be opened again */
 	uint64_t wanted_at;    /* time of the last such wish; 0: none since it was opened */

@@ -251,13 +251,13 @@ static struct {
 	_Atomic unsigned int builds;
 } held;
 
-int __real_unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
-			      struct unwind_table **out);
-int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
-			      struct unwind_table **out);
+int __real_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
+			      const struct unwind_soon *soon, struct unwind_table **out);
+int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
+			      const struct unwind_soon *soon, struct unwind_table **out);
 
-int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
-			      struct unwind_table **out)
+int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
+			      const struct unwind_soon *soon, struct unwind_table **out)
 {
 	const struct timespec moment = {0, 1000000};
 	int fd = elf_file_fd(file);
@@ -277,7 +277,7 @@ int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wi
 		if (fd >= 0 && !fstat(fd, &st) && st.st_ino == order.file[i] &&
 		    st.st_dev == order.device[i] && !order.turn[i])
 			order.turn[i] = order.builds;
-	return __real_unwind_table_build(file, wide, out);
+	return __real_unwind_table_build_soon(file, wide, soon, out);
 }
 
 static void watch_for(int i, const char *path)
