@@ -32,7 +32,7 @@
 #define ENTRY_CODE   64u /* bytes of the program's first instructions */
 /* Start files of a C library have less than that; they need no symbols, which may be many. */
 #define SYMBOLS_FROM 256u
-#define WORK_BYTE    64u /* units of work that a byte may cost */
+#define WORK_BYTE    64u	 /* units of work that a byte may cost */
 #define CHUNK	     (64u << 10) /* bytes of data that are searched at once */
 
 struct code_section {
@@ -440,15 +440,14 @@ static int add_gap(struct deriver *d, const struct code_section *s, uint64_t sta
 		return 0;
 	if (GROW(d->gaps, d->ngaps, d->gaps_room, SIZE_MAX / sizeof(*d->gaps)))
 		return -ENOMEM;
-	d->gaps[d->ngaps++] =
-		(struct code_section){start, end, s->offset + (start - s->start)};
+	d->gaps[d->ngaps++] = (struct code_section){start, end, s->offset + (start - s->start)};
 	d->gap_bytes += end - start;
 	return 0;
 }
 
 /* The gaps of a section; *fde: the first that may reach into it. */
 static int find_gaps(struct deriver *d, const struct cfi *cfi, uint32_t *fde,
-			  const struct code_section *s, uint64_t *covered)
+		     const struct code_section *s, uint64_t *covered)
 {
 	uint64_t at = s->start > *covered ? s->start : *covered;
 	int err = 0;

@@ -26,7 +26,7 @@
 #define NAME_MAX_SIZE 4096u /* names of instances are long */
 #define PREFIX	      "stg_"
 #define CHUNK	      (64u << 10) /* bytes of strings that are searched at once */
-#define OVERLAP	      8u    /* bytes of a window that begin the next one: a call, and behind it */
+#define OVERLAP	      8u /* bytes of a window that begin the next one: a call, and behind it */
 
 /* Since GHC 7: a program that has them in a library has no StgReturn of its own. */
 #define USUAL_CFA 16440

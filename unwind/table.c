@@ -533,7 +533,8 @@ static uint32_t builder_kept(const struct builder *b)
 	return b->wanted[reg] && b->table->nrows <= KEEP_ROWS_MAX ? reg : 0;
 }
 
-/* With what was found since; `reg` is kept unless that makes more wide rules than a file may have. */
+/* With what was found since; `reg` is kept unless that makes more wide rules than a file may have.
+ */
 static int builder_complete(struct builder *b, uint32_t reg)
 {
 	const uint32_t full = b->table->classes[ROW_CLASS_WIDE_FULL];

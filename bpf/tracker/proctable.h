@@ -70,6 +70,7 @@ struct process_code {
 
 struct process_runtime {   /* of an interpreted language, see runtimes.h */
 	bool entered;	   /* the sampler knows it */
+	bool unproven;	   /* its list was published without it */
 	uint64_t question; /* open, see opener.h; 0: none */
 	uint64_t next;	   /* no question before */
 	uint64_t wait;	   /* between two questions */
@@ -125,6 +126,7 @@ struct process {
 };
 
 struct proctable {
+	bool runtime_came;    /* a list was published of a process whose runtime is not proven */
 	struct process *live; /* by pid */
 	struct process *dead; /* oldest first */
 	struct process *dead_by_key, *dead_by_exec;

@@ -89,6 +89,7 @@ int publish_entry(struct publisher *pub, struct process *p)
 		pub->version = 1;
 	entry.version = pub->version;
 	entry.runtime = runtimefile_enter(pub->sampler, p);
+	pub->procs->runtime_came |= p->runtime.unproven;
 	err = sampler_set_process(pub->sampler, p->pid, &entry);
 	if (!err) {
 		p->entered = true;

@@ -365,6 +365,7 @@ enum runtime runtimefile_enter(struct sampler *s, struct process *p)
 		if (p->runtime.entered)
 			sampler_drop_runtime(s, p->pid);
 		p->runtime.entered = false;
+		p->runtime.unproven = o != NULL;
 		return RUNTIME_NONE;
 	}
 	entry = o->runtime->elf;
@@ -373,6 +374,7 @@ enum runtime runtimefile_enter(struct sampler *s, struct process *p)
 	runtimefile_eval(o, eval);
 	for (int i = 0; i < 4; i++)
 		entry.eval[i / 2][i % 2] = eval[i / 2][i % 2];
+	p->runtime.unproven = false;
 	p->runtime.entered = !sampler_set_runtime(s, p->pid, &entry);
 	return p->runtime.entered ? o->runtime->kind : RUNTIME_NONE;
 }

@@ -23,10 +23,11 @@ struct runtime_object { /* of one file */
 	const char *missing; /* what is not known of it, a static string; NULL: nothing special */
 	/* With ELF addresses. */
 	struct runtime_process elf;
-	bool proven;  /* by a process of the user */
-	uid_t user;   /* 0: for all users */
-	bool told;    /* that it is not used, and why */
-	char why[80]; /* what in a process contradicts the layout, last */
+	bool proven;	/* by a process of the user */
+	uid_t user;	/* 0: for all users */
+	uint64_t asked; /* time of the last question about it */
+	bool told;	/* that it is not used, and why */
+	char why[80];	/* what in a process contradicts the layout, last */
 };
 
 struct runtime_question { /* is the layout right in the process? */

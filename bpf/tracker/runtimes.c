@@ -25,8 +25,9 @@
 #include "unwind/walk.h"
 
 #define TURN_NS	      (20ull * 1000000)
-#define WAIT_MIN_NS   (20ull * 1000000)
+#define WAIT_MIN_NS   (2ull * 1000000) /* a program's language begins in 10 to 50 ms */
 #define WAIT_MAX_NS   (1000ull * 1000000)
+#define CONTRARY_NS   (WAIT_MAX_NS / 4) /* a process that contradicts has begun by then */
 #define REFUSED_NS    (30000ull * 1000000)
 #define REFUSALS_TOLD 3u    /* a process may be about to begin or to end */
 #define ENOUGH	      100u  /* samples */
@@ -53,6 +54,32 @@ static void tell_unknown(struct runtimes *rs, const struct process *p, struct ob
 		     o->runtime->missing ? ": " : "", o->runtime->missing ?: "");
 }
 
+static void look_until(struct runtimes *rs, uint64_t time)
+{
+	if (time < rs->until)
+		rs->until = time;
+}
+
+/*
+ * A new process is asked about before its first sample, of many with the same file one in each
+ * turn.
+ */
+static bool is_asked_about(struct runtimes *rs, const struct process *p, const struct object *o,
+			   uint64_t now)
+{
+	const uint64_t turn = o->runtime->asked + TURN_NS;
+
+	if (rs->targets->filtering && p->target)
+		return true;
+	if (was_sampled(rs, p))
+		return true;
+	if (rs->targets->filtering || !p->recorded || p->runtime.wait >= WAIT_MAX_NS)
+		return false;
+	if (now < turn)
+		look_until(rs, turn);
+	return now >= turn;
+}
+
 static void ask(struct runtimes *rs, struct process *p, const struct object *o, uint64_t bias,
 		uint64_t now)
 {
@@ -62,6 +89,7 @@ static void ask(struct runtimes *rs, struct process *p, const struct object *o, 
 	request.kind = OPEN_RUNTIME;
 	request.pid = process_thread(p);
 	runtimefile_question(o, bias, &request.runtime);
+	o->runtime->asked = now;
 	p->runtime.question = opener_ask(rs->opener, &request, p->pid, p->uid, false);
 	p->runtime.next = now + (p->runtime.question ? WAIT_MAX_NS : REFUSED_NS);
 }
@@ -71,11 +99,15 @@ static void look_at(struct runtimes *rs, struct process *p, uint64_t now)
 	uint64_t bias;
 	struct object *o;
 
-	if (p->runtime.entered || p->runtime.question || now < p->runtime.next ||
-	    process_is_unread(p) || p->kthread)
+	if (p->runtime.entered || p->runtime.question || process_is_unread(p) || p->kthread)
 		return;
+	if (now < p->runtime.next) {
+		if (p->runtime.wait && p->runtime.wait < WAIT_MAX_NS)
+			look_until(rs, p->runtime.next);
+		return;
+	}
 	o = runtimefile_of(p, &bias);
-	if (!o || (!(rs->targets->filtering && p->target) && !was_sampled(rs, p)))
+	if (!o || !is_asked_about(rs, p, o, now))
 		return;
 	if (o->runtime->err)
 		tell_unknown(rs, p, o);
@@ -91,11 +123,22 @@ void runtimes_turn(struct runtimes *rs, uint64_t now)
 {
 	struct process *p, *next;
 
-	if (!rs->opener || now - rs->looked < TURN_NS)
+	if (!rs->opener ||
+	    (now - rs->looked < TURN_NS && now < rs->until && !rs->procs->runtime_came))
 		return;
 	rs->looked = now;
+	rs->until = UINT64_MAX;
+	rs->procs->runtime_came = false;
 	HASH_ITER(hh, rs->procs->live, p, next)
 		look_at(rs, p, now);
+}
+
+int runtimes_wait(const struct runtimes *rs, int most)
+{
+	const uint64_t now = clock_now();
+	const uint64_t ms = rs->until > now ? (rs->until - now) / 1000000 + 1 : 1;
+
+	return rs->opener && ms < (uint64_t)most ? (int)ms : most;
 }
 
 /* --- processes without a frame of their language --------------------------------------------- */
@@ -206,11 +249,21 @@ static void take_proof(struct runtimes *rs, const struct process *of, struct obj
 			publish_entry(rs->publisher, p);
 }
 
+static void ask_again(struct runtimes *rs, struct process *p, uint64_t most, uint64_t now)
+{
+	p->runtime.wait = 2 * p->runtime.wait < most ? 2 * p->runtime.wait : most;
+	if (p->runtime.wait < WAIT_MIN_NS)
+		p->runtime.wait = WAIT_MIN_NS;
+	p->runtime.next = now + p->runtime.wait;
+	look_until(rs, p->runtime.next);
+}
+
 static void take_refusal(struct runtimes *rs, struct process *p, struct object *o,
 			 const struct open_answer *a, uint64_t now)
 {
-	if (++p->runtime.refusals < REFUSALS_TOLD) {
-		p->runtime.next = now + WAIT_MAX_NS / 4;
+	/* An interpreter that is starting has filled its memory in part. */
+	if (p->runtime.wait < CONTRARY_NS || ++p->runtime.refusals < REFUSALS_TOLD) {
+		ask_again(rs, p, CONTRARY_NS, now);
 		return;
 	}
 	p->runtime.next = now + REFUSED_NS;
@@ -241,11 +294,7 @@ void runtimes_on_answer(struct runtimes *rs, const struct opening *o, const stru
 	if (!a->err) {
 		take_proof(rs, p, object, a);
 	} else if (a->err == -ENOENT) {
-		p->runtime.wait =
-			2 * p->runtime.wait < WAIT_MAX_NS ? 2 * p->runtime.wait : WAIT_MAX_NS;
-		if (p->runtime.wait < WAIT_MIN_NS)
-			p->runtime.wait = WAIT_MIN_NS;
-		p->runtime.next = now + p->runtime.wait;
+		ask_again(rs, p, WAIT_MAX_NS, now);
 	} else if (a->err == -EINVAL) {
 		take_refusal(rs, p, object, a, now);
 	} else {

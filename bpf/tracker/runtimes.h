@@ -28,6 +28,7 @@ struct tracker_runtime;
 
 struct runtimes {
 	uint64_t looked; /* time of the last look for processes to ask about */
+	uint64_t until;	 /* and of the next one, at the latest */
 	struct sampler *sampler;
 	struct proctable *procs;
 	struct publisher *publisher;
@@ -36,8 +37,10 @@ struct runtimes {
 	const struct targets *targets;
 };
 
-/* Asks about processes that were sampled and whose runtime is not proven yet. */
+/* Asks about processes that are new or were sampled and whose runtime is not proven yet. */
 void runtimes_turn(struct runtimes *rs, uint64_t now);
+/* Milliseconds until the next turn is due, `most` at most. */
+int runtimes_wait(const struct runtimes *rs, int most);
 /* See tracker_runtime and tracker_runtime_mute. */
 bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tracker_runtime *out);
 void runtimes_mute(struct runtimes *rs, const struct process *p, uint64_t samples);

@@ -161,10 +161,10 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 	const uint64_t pause =
 		pace_wait(pace, by_files ? PACE_FILES_NS : PACE_NS, has_read, clock_now());
 	const int opener = opener_wait(t->opener);
+	const int most = opener >= 0 ? opener : runcode_wait(&t->runcode);
 	const int ms = !t->rescan.started || t->publisher.publishing ? 0
 		       : again					     ? 1
-		       : opener >= 0				     ? opener
-								     : runcode_wait(&t->runcode);
+			       : runtimes_wait(&t->runtimes, most);
 	struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
 	uint64_t count;
 

@@ -252,12 +252,12 @@ static struct {
 } held;
 
 int __real_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
-			      const struct unwind_soon *soon, struct unwind_table **out);
+				   const struct unwind_soon *soon, struct unwind_table **out);
 int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
-			      const struct unwind_soon *soon, struct unwind_table **out);
+				   const struct unwind_soon *soon, struct unwind_table **out);
 
 int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
-			      const struct unwind_soon *soon, struct unwind_table **out)
+				   const struct unwind_soon *soon, struct unwind_table **out)
 {
 	const struct timespec moment = {0, 1000000};
 	int fd = elf_file_fd(file);
