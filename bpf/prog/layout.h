@@ -32,6 +32,8 @@ struct count_key {
  */
 
 #define COUNT_WAIT 0x8000u /* | enum thread_time */
+/* | the CPU: user space has not said whether the process is chosen; it has to drop what is not. */
+#define COUNT_UNDECIDED 0x4000u
 
 struct count_value {
 	__u64 count;
@@ -336,9 +338,27 @@ struct wait_stats {
 	__u64 limit;  /* not a counter: the present one, ns */
 };
 
+/* Of a process, while processes are chosen. */
+struct target {
+	__u64 start;   /* of the process, as field 22 of /proc/PID/stat; 0: any */
+	char comm[16]; /* its name when that was decided; the bytes behind the NUL are 0 */
+	__u32 chosen;
+	__u32 pad;
+};
+
+enum target_filter {
+	FILTER_NONE,   /* all processes are sampled */
+	FILTER_LISTED, /* those that the map of targets has */
+	/*
+	 * Those without an entry are undecided, and so are those with another name than theirs:
+	 * fork, exec and prctl(2) come before user space hears of them.
+	 */
+	FILTER_JUDGED,
+};
+
 /* Knobs that change while the program runs. */
 struct profiler_control {
-	__u32 filtering;      /* only processes in the targets map are sampled */
+	__u32 filtering;      /* enum target_filter */
 	__u32 capture;	      /* process to capture the next walk of; 0: none */
 	__u32 capture_reason; /* capture only a walk with this end (enum walk_reason); 0: any */
 	__u32 by_cpu;	      /* CPUs are told apart */

@@ -103,7 +103,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set before load, as all that bpf/sampler/sizes.h names */
 	__type(key, __u32);
-	__type(value, __u64); /* start of the process, as sample_process_start; 0: any */
+	__type(value, struct target);
 } targets SEC(".maps");
 
 struct {

@@ -51,28 +51,32 @@ static __always_inline __u64 event_weight(struct bpf_perf_event_data *ctx, struc
 	return now.counter > before ? now.counter - before : 0;
 }
 
-/* Whether the sample that was just counted is to be taken. */
+/* Whether the sample that was just counted is to be taken: enum choice. */
 static __always_inline int is_wanted(struct profiler_stats *s, const struct cpu_state *st,
 				     const struct profiler_control *ctl, __u32 tgid)
 {
+	int choice = CHOICE_TAKEN;
+
 	if (!tgid) {
 		s->filtered++;
 		s->outside++;
-		return 0;
+		return CHOICE_LEFT_OUT;
 	}
-	if (ctl->filtering && !is_chosen(tgid)) {
+	if (ctl->filtering)
+		choice = sample_choice(tgid, ctl->filtering);
+	if (choice == CHOICE_LEFT_OUT) {
 		s->filtered++;
-		return 0;
+		return CHOICE_LEFT_OUT;
 	}
 	if (st->busy) { /* this is an NMI */
 		s->counts_busy++;
-		return 0;
+		return CHOICE_LEFT_OUT;
 	}
-	return 1;
+	return choice;
 }
 
 static __always_inline void begin_sample(struct cpu_state *st, const struct profiler_control *ctl,
-					 __u64 id, __u64 weight)
+					 __u64 id, __u64 weight, int choice)
 {
 	st->waits = 0;
 	st->weight = weight;
@@ -80,6 +84,8 @@ static __always_inline void begin_sample(struct cpu_state *st, const struct prof
 	st->key = (struct count_key){.tgid = id >> 32, .tid = (__u32)id, .exec_id = st->exec_id};
 	if (ctl->by_cpu)
 		st->key.cpu = bpf_get_smp_processor_id() + 1;
+	if (choice == CHOICE_UNDECIDED)
+		st->key.cpu |= COUNT_UNDECIDED;
 }
 
 /* The kernel stack is taken, and the registers if they are those of user mode. */
@@ -110,15 +116,17 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
 	struct cpu_state *st = this_state();
+	int choice;
 
 	if (!(bpf_get_current_pid_tgid() >> 32) || !ctl || !s || !st)
 		return 0; /* idle */
 	s->samples++;
 	if (ctl->event) /* for left out ones, too */
 		weight = event_weight(ctx, st, ctl->event);
-	if (!is_wanted(s, st, ctl, tgid))
+	choice = is_wanted(s, st, ctl, tgid);
+	if (choice == CHOICE_LEFT_OUT)
 		return 0;
-	begin_sample(st, ctl, id, sample_weight(weight ? weight : ctx->sample_period));
+	begin_sample(st, ctl, id, sample_weight(weight ? weight : ctx->sample_period), choice);
 	st->user_mode = regs_user_mode(&ctx->regs);
 	if (st->user_mode) {
 		regs_of_sample(&st->regs, &ctx->regs);
@@ -225,6 +233,7 @@ int on_timer_end(struct bpf_raw_tracepoint_args *ctx)
 	struct cpu_state *st;
 	__u32 zero = 0;
 	long bytes;
+	int choice;
 
 	if (!period)
 		return 0;
@@ -232,9 +241,12 @@ int on_timer_end(struct bpf_raw_tracepoint_args *ctx)
 	ctl = bpf_map_lookup_elem(&control, &zero);
 	s = bpf_map_lookup_elem(&stats, &zero);
 	st = this_state();
-	if (!ctl || !s || !st || !is_wanted(s, st, ctl, id >> 32))
+	if (!ctl || !s || !st)
 		return 0;
-	begin_sample(st, ctl, id, sample_weight(period));
+	choice = is_wanted(s, st, ctl, id >> 32);
+	if (choice == CHOICE_LEFT_OUT)
+		return 0;
+	begin_sample(st, ctl, id, sample_weight(period), choice);
 	st->user_mode = 0;
 	if (!config.no_kernel) {
 		bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);

@@ -101,12 +101,24 @@ __attribute__((noinline)) __u64 sample_process_start(void)
 	return (start + config.boottime_offset) / CLOCK_TICK_NS;
 }
 
-/* The start tells the process from a later one with the same PID. */
-static __always_inline int is_chosen(__u32 tgid)
-{
-	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
+enum choice { CHOICE_LEFT_OUT, CHOICE_TAKEN, CHOICE_UNDECIDED };
 
-	return start && (!*start || *start == sample_process_start());
+/* Whether the current process is chosen. Its start tells it from a later one with the same PID. */
+__attribute__((noinline)) int sample_choice(__u32 tgid, __u32 filtering)
+{
+	const struct target *t = bpf_map_lookup_elem(&targets, &tgid);
+	struct task_struct *task = (void *)bpf_get_current_task(), *leader;
+	__u64 comm[2] = {};
+
+	if (t && t->start && t->start != sample_process_start())
+		t = NULL;
+	if (filtering == FILTER_LISTED)
+		return t && t->chosen ? CHOICE_TAKEN : CHOICE_LEFT_OUT;
+	if (!t || bpf_core_read(&leader, sizeof(leader), &task->group_leader) ||
+	    bpf_core_read_str(comm, sizeof(comm), &leader->comm) < 0 ||
+	    ((const __u64 *)t->comm)[0] != comm[0] || ((const __u64 *)t->comm)[1] != comm[1])
+		return CHOICE_UNDECIDED;
+	return t->chosen ? CHOICE_TAKEN : CHOICE_LEFT_OUT;
 }
 
 /* 1: user space already has this stack. */

@@ -70,11 +70,12 @@ static __always_inline int entry_name(struct thread_entry *t, struct task_struct
 
 static __always_inline int task_is_chosen(struct task_struct *task, __u32 tgid)
 {
-	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
+	const struct target *t = bpf_map_lookup_elem(&targets, &tgid);
 
-	return start &&
-	       (!*start || *start == (task->group_leader->start_boottime + config.boottime_offset) /
-					     CLOCK_TICK_NS);
+	return t && t->chosen &&
+	       (!t->start ||
+		t->start == (task->group_leader->start_boottime + config.boottime_offset) /
+				    CLOCK_TICK_NS);
 }
 
 /* Begins to look at a thread that is in that state since now. */

@@ -458,23 +458,27 @@ void sampler_drop_file(struct sampler *s, const struct file_key *key)
 	bpf_map_delete_elem(s->files_fd, key);
 }
 
-int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)
+int sampler_set_target(struct sampler *s, pid_t pid, const struct target *target)
 {
+	struct target value;
 	__u32 key = pid;
-	__u64 value = s->programs.knows_starts ? start : 0;
 
-	if (on)
-		return bpf_map_update_elem(s->targets_fd, &key, &value, BPF_ANY) ? -errno : 0;
-	bpf_map_delete_elem(s->targets_fd, &key);
-	return 0;
+	if (!target) {
+		bpf_map_delete_elem(s->targets_fd, &key);
+		return 0;
+	}
+	value = *target;
+	if (!s->programs.knows_starts)
+		value.start = 0;
+	return bpf_map_update_elem(s->targets_fd, &key, &value, BPF_ANY) ? -errno : 0;
 }
 
-int sampler_set_filtering(struct sampler *s, bool on)
+int sampler_set_filtering(struct sampler *s, enum target_filter filter)
 {
 	struct profiler_control control;
 	int err = control_read(s, &control);
 
-	control.filtering = on;
+	control.filtering = filter;
 	return control_write(s, &control, err);
 }
 

@@ -73,12 +73,9 @@ void sampler_drop_process(struct sampler *s, pid_t pid);
  */
 int sampler_set_runtime(struct sampler *s, pid_t pid, const struct runtime_process *runtime);
 void sampler_drop_runtime(struct sampler *s, pid_t pid);
-/*
- * start: as in struct procstat, so that samples of another process that gets the PID are left out;
- * 0: not known.
- */
-int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on);
-int sampler_set_filtering(struct sampler *s, bool on);
+/* NULL: takes the entry of the process out. -E2BIG: there are too many. */
+int sampler_set_target(struct sampler *s, pid_t pid, const struct target *target);
+int sampler_set_filtering(struct sampler *s, enum target_filter filter);
 /* Counts each CPU apart from now on (count_key.cpu), or not; for any thread. */
 int sampler_set_by_cpu(struct sampler *s, bool on);
 /* Kernel code has changed: generation of bpf/sampler/kernelcode.h. */

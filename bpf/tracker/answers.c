@@ -55,6 +55,19 @@ static bool has_name_of(const struct tracker *t, const struct process *p,
 	       (p->exec_id == of->exec_id && (p->exited || p->exec_at <= t->told_until));
 }
 
+bool tracker_is_chosen(struct tracker *t, const struct tracker_exec *of, const char comm[16])
+{
+	const struct process *p;
+	bool chosen;
+
+	turnlock_take(&t->lock);
+	p = find_process(t, of);
+	chosen = targets_choose(&t->targets, p ? p : proctable_live(&t->procs, of->pid),
+				p && has_name_of(t, p, of) ? p->comm : comm);
+	turnlock_give(&t->lock);
+	return chosen;
+}
+
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
 {
 	const struct process *p;

@@ -51,11 +51,7 @@ static void on_exit_event(struct tracker *t, pid_t pid, uint64_t until)
 	proctable_remove(&t->procs, p);
 	if (has_later_exec_id(t, p, until))
 		p->exec_id = 0;
-	if (p->target) {
-		sampler_set_target(t->sampler, pid, 0, false);
-		t->targets.nattached--;
-		p->target = false;
-	}
+	targets_drop(&t->targets, p);
 	publish_drop(&t->publisher, p);
 	runcode_drop_places(&t->runcode, p);
 	proctable_add_dead(&t->procs, p);
@@ -75,7 +71,7 @@ static void retire_exec(struct tracker *t, struct process *p, uint64_t until)
 		old->exec_id = later ? 0 : p->exec_id;
 		memset(&old->hh, 0, sizeof(old->hh));
 		old->list = NULL;
-		old->target = old->dirty = false;
+		old->target = old->listed = old->dirty = false;
 		old->code.bare = NULL; /* goes with the image that runs now */
 		proctable_add_dead(&t->procs, old);
 		p->mappings = NULL;

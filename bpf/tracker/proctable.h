@@ -111,8 +111,10 @@ struct process {
 	bool dirty;	     /* the list is out of date */
 	struct process *prev_dirty, *next_dirty;
 	enum process_choice choice;
-	bool follow; /* of COMMAND's tree */
-	bool target; /* in the targets map */
+	bool follow;	      /* of COMMAND's tree */
+	bool target;	      /* chosen, and the sampler knows or may ask */
+	bool listed;	      /* in the targets map, */
+	char listed_comm[16]; /* under that name */
 	bool exited;
 	bool ambiguous; /* exited, and not the only one of its dead_key */
 	uint64_t exit_time;

@@ -6,6 +6,7 @@
 #include "bpf/tracker/targets.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,15 +231,53 @@ static void want_tables(const struct targets *ts, const struct process *p)
 			object_want_table(ts->objects, p->mappings[i].object);
 }
 
+bool targets_choose(const struct targets *ts, const struct process *p, const char comm[16])
+{
+	struct process of = {0};
+
+	if (p)
+		of = *p;
+	memcpy(of.comm, comm, sizeof(of.comm));
+	of.comm[sizeof(of.comm) - 1] = '\0';
+	return is_chosen(ts, &of);
+}
+
+/* Those that are not chosen have an entry, too, where one without is undecided. */
+static int tell_sampler(const struct targets *ts, struct process *p, bool target)
+{
+	struct target entry = {.start = p->start, .chosen = target};
+	int err;
+
+	snprintf(entry.comm, sizeof(entry.comm), "%s", p->comm);
+	if (!target && !ts->judged) {
+		if (p->listed)
+			sampler_set_target(ts->sampler, p->pid, NULL);
+		p->listed = false;
+		return 0;
+	}
+	if (p->listed && target == p->target && (!ts->judged || !strcmp(p->listed_comm, p->comm)))
+		return 0;
+	err = sampler_set_target(ts->sampler, p->pid, &entry);
+	p->listed |= !err;
+	memcpy(p->listed_comm, p->comm, sizeof(p->comm));
+	return ts->judged ? 0 : err; /* undecided is good enough */
+}
+
+void targets_drop(struct targets *ts, struct process *p)
+{
+	if (p->listed)
+		sampler_set_target(ts->sampler, p->pid, NULL);
+	ts->nattached -= p->target;
+	p->listed = p->target = false;
+}
+
 void targets_apply(struct targets *ts, struct process *p)
 {
 	bool target;
 
 	tell_reuse(ts, p);
 	target = is_chosen(ts, p);
-	if (target == p->target)
-		return;
-	if (sampler_set_target(ts->sampler, p->pid, p->start, target) && target) {
+	if (tell_sampler(ts, p, target)) {
 		/* It is tried again for each new process, and maybe once a second. */
 		if (notices_first(ts->notices, NOTICE_TARGETS))
 			notices_tell(
@@ -247,6 +286,8 @@ void targets_apply(struct targets *ts, struct process *p)
 				sampler_procs_max(ts->sampler), p->comm, (int)p->pid);
 		return;
 	}
+	if (target == p->target)
+		return;
 	p->target = target;
 	ts->nattached += target ? 1 : -1;
 	if (target)
@@ -302,7 +343,10 @@ void targets_filter(struct targets *ts)
 	HASH_ITER(hh, ts->procs->live, p, next)
 		any |= p->choice == CHOICE_ATTACHED;
 	ts->filtering = any;
-	sampler_set_filtering(ts->sampler, any);
+	ts->judged = ts->following || ts->nrules || (ts->by_options && !ts->filter->npids);
+	sampler_set_filtering(ts->sampler, !any		? FILTER_NONE
+					   : ts->judged ? FILTER_JUDGED
+							: FILTER_LISTED);
 	choose_tables(ts);
 	if (any)
 		return;
@@ -468,8 +512,8 @@ void targets_clear(struct targets *ts)
 		p->choice = CHOICE_NONE;
 		p->follow = false;
 	}
-	apply_all(ts);
 	targets_filter(ts);
+	apply_all(ts);
 	notices_tell(ts->notices, 0, "the whole machine is sampled");
 }
 

@@ -21,6 +21,7 @@ struct selector;
 
 struct targets {
 	bool filtering;	 /* some processes are chosen; else all are sampled */
+	bool judged;	 /* by what processes are, not by their numbers: new ones may be, too */
 	bool by_options; /* the filter of the command line is in force */
 	bool following;	 /* COMMAND's tree is chosen */
 	unsigned int nattached;
@@ -46,6 +47,11 @@ void targets_free(struct targets *ts);
 void targets_read(const struct targets *ts, struct process *p);
 /* Decides anew whether the process is sampled. */
 void targets_apply(struct targets *ts, struct process *p);
+/* The process ends. */
+void targets_drop(struct targets *ts, struct process *p);
+/* Is a process chosen that is, or was, p, but with that name? p may be NULL: only its name counts.
+ */
+bool targets_choose(const struct targets *ts, const struct process *p, const char comm[16]);
 /* The process of that number has ended. */
 void targets_note_end(struct targets *ts, pid_t pid);
 /* Reports the ends of processes that the filter names. True: one is about to end. */

@@ -156,10 +156,9 @@ uint64_t pace_wait(struct pace *pace, uint64_t each, bool has_read, uint64_t now
 static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, struct pace *pace)
 {
 	const bool has_read = fds[0].fd < 0 || fds[0].revents;
-	/* With targets chosen, processes that are not known yet are not sampled. */
-	const bool by_files = sampler_checks_lists(t->sampler) && !t->targets.filtering;
 	const uint64_t pause =
-		pace_wait(pace, by_files ? PACE_FILES_NS : PACE_NS, has_read, clock_now());
+		pace_wait(pace, sampler_checks_lists(t->sampler) ? PACE_FILES_NS : PACE_NS,
+			  has_read, clock_now());
 	const int opener = opener_wait(t->opener);
 	const int most = opener >= 0 ? opener : runcode_wait(&t->runcode);
 	const int ms = !t->rescan.started || t->publisher.publishing ? 0

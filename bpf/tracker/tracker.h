@@ -192,6 +192,11 @@ struct tracker_proc {
 	bool kthread;
 	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
 };
+/*
+ * Is the process of a sample chosen that was undecided (COUNT_UNDECIDED)? comm: its name by the
+ * sample, which counts where the tracker does not know it.
+ */
+bool tracker_is_chosen(struct tracker *t, const struct tracker_exec *of, const char comm[16]);
 /* False: the process is unknown, or known only before or after that exec. */
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out);
 

@@ -12,6 +12,8 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 
+#include "bpf/prog/layout.h"
+
 int fd_of_map(const char *name)
 {
 	struct bpf_map_info info;
@@ -36,9 +38,9 @@ int fd_of_map(const char *name)
 bool has_target(pid_t pid)
 {
 	__u32 key = pid;
-	__u8 value;
+	struct target value;
 
-	return bpf_map_lookup_elem(fd_of_map("targets"), &key, &value) == 0;
+	return bpf_map_lookup_elem(fd_of_map("targets"), &key, &value) == 0 && value.chosen;
 }
 
 unsigned int count_attached(struct running *r)

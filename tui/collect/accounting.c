@@ -79,7 +79,7 @@ void accounting_fill(const struct accounting *books, bool no_kernel, struct prof
 
 	h->taken = delta(s->samples, b->samples);
 	h->idle = delta(now->idle, before->idle);
-	h->filtered = delta(s->filtered, b->filtered);
+	h->filtered += delta(s->filtered, b->filtered);
 	h->outside = delta(s->outside, b->outside);
 	h->user_walks = delta(s->walks, b->walks);
 	h->complete_walks = delta(s->complete, b->complete);

@@ -38,7 +38,10 @@ void accounting_take(struct accounting *b, const struct profiler_stats *stats,
  * tick, so sums of two events cannot be compared.
  */
 void accounting_restart(struct accounting *b);
-/* Completes the health of a slice; samples and kernel_samples must be those of its cells. */
+/*
+ * Completes the health of a slice; samples and kernel_samples must be those of its cells, filtered
+ * those of counts that became no cell.
+ */
 void accounting_fill(const struct accounting *b, bool no_kernel, struct profile_health *h);
 /*
  * True if text says, with the remedy, why the slice was not sampled as it should be. Each cause is

@@ -130,7 +130,7 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 				      .ustack = PROFILE_NO_STACK,
 				      .kstack = PROFILE_NO_STACK,
 				      .count = count->value.count,
-				      .cpu = key->cpu,
+				      .cpu = key->cpu & ~COUNT_UNDECIDED,
 				      .weight = weight_of(c, count, health)};
 	id = procinfo_proc(c->procs, &of, count->value.comm, now);
 	if (id < 0)
@@ -192,6 +192,20 @@ static void read_state(struct collector *c, struct profile_health *h)
 	h->frequency = c->options->frequency;
 }
 
+/* Processes change before the tracker hears of it: by now it has. */
+static bool is_left_out(struct collector *c, const struct sampler_count *count,
+			struct profile_health *health)
+{
+	const struct tracker_exec of = {(pid_t)count->key.tgid, count->value.start_stack,
+					count->key.exec_id};
+
+	if (!(count->key.cpu & COUNT_UNDECIDED) ||
+	    tracker_is_chosen(c->tracker, &of, count->value.comm))
+		return false;
+	health->filtered += count->value.count;
+	return true;
+}
+
 static int make_cells(struct collector *c, const struct sampler_count *counts, size_t n,
 		      struct profile_health *health, size_t *made)
 {
@@ -200,7 +214,7 @@ static int make_cells(struct collector *c, const struct sampler_count *counts, s
 	for (size_t i = 0; i < n; i++)
 		procinfo_seen(c->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec_id);
 	for (size_t i = 0; !err && i < n; i++)
-		if (!(counts[i].key.cpu & COUNT_WAIT))
+		if (!(counts[i].key.cpu & COUNT_WAIT) && !is_left_out(c, &counts[i], health))
 			err = make_cell(c, &counts[i], health->time, &c->cells[(*made)++], health);
 	return err;
 }

@@ -31,6 +31,8 @@
 
 #define CHILD_THREADS 3
 
+static const struct target any_start = {.chosen = 1};
+
 /* Jumps to code from below a chain of 100 frames; a place that goes on to itself. */
 void deep_jump(const void *code);
 extern const char deep_end[];
@@ -187,10 +189,10 @@ static void test_load(void **state)
 	for (int round = 0; round < 60; round++) {
 		usleep(2000);
 		if (round == 20) { /* some are to be filtered */
-			assert_int_equal(sampler_set_target(s, spins[0], 0, true), 0);
-			assert_int_equal(sampler_set_filtering(s, true), 0);
+			assert_int_equal(sampler_set_target(s, spins[0], &any_start), 0);
+			assert_int_equal(sampler_set_filtering(s, FILTER_LISTED), 0);
 		} else if (round == 35) {
-			assert_int_equal(sampler_set_filtering(s, false), 0);
+			assert_int_equal(sampler_set_filtering(s, FILTER_NONE), 0);
 		}
 		if (round % 3 == 0)
 			assert_int_equal(sampler_read_stacks(s, on_stack, t), 0);
@@ -308,14 +310,14 @@ static void test_filling(void **state)
 	child = start_child("t-slide", slide_deep, 0, -1);
 	s = start_sampler(&options);
 	/* nobody else fills it */
-	assert_int_equal(sampler_set_filtering(s, true), 0);
-	assert_int_equal(sampler_set_target(s, child, 0, true), 0);
+	assert_int_equal(sampler_set_filtering(s, FILTER_LISTED), 0);
+	assert_int_equal(sampler_set_target(s, child, &any_start), 0);
 	assert_true(is_filling(s, PATIENCE_NS / 1000000));
 	end_child(child);
 	drain(s, t);
 	assert_int_equal(sampler_stats(s, &before), 0);
 	child = start_child("t-deep", stay_deep, 0, -1);
-	assert_int_equal(sampler_set_target(s, child, 0, true), 0);
+	assert_int_equal(sampler_set_target(s, child, &any_start), 0);
 	until = now() + PATIENCE_NS;
 	do
 		assert_int_equal(sampler_stats(s, &after), 0);
@@ -483,6 +485,11 @@ static void test_sides(void **state)
 		check_sides(i & 1, i & 2);
 }
 
+static int set_started(struct sampler *s, pid_t pid, uint64_t start)
+{
+	return sampler_set_target(s, pid, &(struct target){.start = start, .chosen = 1});
+}
+
 static void test_targets(void **state)
 {
 	struct sampler_options options = cpu_clock(1999);
@@ -496,29 +503,29 @@ static void test_targets(void **state)
 	two = start_child("t-two", spin, 0, -1);
 	s = start_sampler(&options);
 	/* without filtering a target is nothing special */
-	assert_int_equal(sampler_set_target(s, one, 0, true), 0);
+	assert_int_equal(sampler_set_target(s, one, &any_start), 0);
 	drain_until(s, t, two, 50);
-	assert_int_equal(sampler_set_filtering(s, true), 0);
+	assert_int_equal(sampler_set_filtering(s, FILTER_LISTED), 0);
 	drain_old(s, t);
 	drain_until(s, t, one, 200);
 	assert_int_equal(t->nthreads, 1);
-	assert_int_equal(sampler_set_target(s, two, 0, true), 0);
+	assert_int_equal(sampler_set_target(s, two, &any_start), 0);
 	drain_until(s, t, two, 50);
 	drain_until(s, t, one, 50);
 	assert_int_equal(t->nthreads, 2);
-	assert_int_equal(sampler_set_target(s, one, 0, false), 0);
+	assert_int_equal(sampler_set_target(s, one, NULL), 0);
 	drain_old(s, t);
 	drain_until(s, t, two, 200);
 	assert_int_equal(t->nthreads, 1);
 	/* the number alone does not do where the start of the process is known */
 	assert_int_equal(procstat_read(one, &stat), 0);
-	assert_int_equal(sampler_set_target(s, one, stat.start + 1, true), 0);
+	assert_int_equal(set_started(s, one, stat.start + 1), 0);
 	drain_old(s, t);
 	drain_until(s, t, two, 200);
 	assert_int_equal(t->nthreads, 1);
-	assert_int_equal(sampler_set_target(s, one, stat.start, true), 0);
+	assert_int_equal(set_started(s, one, stat.start), 0);
 	drain_until(s, t, one, 50);
-	assert_int_equal(sampler_set_filtering(s, false), 0);
+	assert_int_equal(sampler_set_filtering(s, FILTER_NONE), 0);
 	drain_until(s, t, one, 50);
 	sampler_free(s);
 	end_child(one);

@@ -27,9 +27,10 @@ static size_t count_targets(void)
 	size_t n = 0;
 	int fd = fd_of_map("targets");
 
-	for (void *at = NULL; !bpf_map_get_next_key(fd, at, &next); n++) {
+	for (void *at = NULL; !bpf_map_get_next_key(fd, at, &next);) {
 		key = next;
 		at = &key;
+		n += has_target((pid_t)key);
 	}
 	return n;
 }
@@ -417,13 +418,17 @@ static unsigned int told_full(struct running *r, unsigned int since)
 	return n;
 }
 
-/* More are chosen than there is room for: told once a command, not for each process that starts. */
+/*
+ * More are chosen than there is room for: told once a command, not for each process that starts.
+ * Those that are chosen by what they are need no room.
+ */
 static void test_full(void **state)
 {
 	static const struct tracker_filter all;
 	static struct running r;
 	struct child c[6];
 	unsigned int before;
+	char pid[16];
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
@@ -435,8 +440,13 @@ static void test_full(void **state)
 	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
 	run_tracker(&r);
 	for (int i = 0; i < 2; i++) {
+		post_pid(&r, TRACKER_ATTACH, c[i].pid, 0, "attached to ");
+		WAIT(count_attached(&r) == (unsigned int)i + 1);
+	}
+	for (int i = 0; i < 2; i++) {
 		before = last_message(&r).number;
-		tracker_post(r.tracker, TRACKER_ATTACH, own("^f", "-").text);
+		snprintf(pid, sizeof(pid), "%d", (int)c[2 + i].pid);
+		tracker_post(r.tracker, TRACKER_ATTACH, pid);
 		WAIT(told_full(&r, before) == 1);
 		assert_int_equal(count_targets(), 2);
 		c[4 + i] = child_start(BY_FORK, own("f", "-").text, 0);
@@ -444,6 +454,10 @@ static void test_full(void **state)
 		WAIT(count_attached(&r) == 2);
 		assert_int_equal(told_full(&r, before), 1);
 	}
+	before = last_message(&r).number;
+	post(&r, TRACKER_ATTACH, own("^f", "-").text, 0, "attached to 6 processes");
+	WAIT(count_attached(&r) == 6);
+	assert_int_equal(told_full(&r, before), 0);
 	for (int i = 0; i < 6; i++)
 		child_end(&c[i]);
 	run_end(&r);

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 300 s
+"""Processes that live for a millisecond, are chosen as they are found without a choice: another stacktop samples the whole machine at the same time.
+
+Covers: bpf/tracker/targets.c bpf/tracker/process.c bpf/tracker/answers.c bpf/prog/sample.bpf.h
+tui/collect/collector_slice.c
+"""
+
+import collections
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+NOBODY = 65534
+SECONDS = "5"
+LOOP = ["timeout", "20", "sh", "-c", "while :; do date; uname; done >/dev/null"]
+ENOUGH = 100        # samples for a comparison
+SHARE = 0.75        # of those of the whole machine, of about half of which processes are known in time
+
+
+def as_nobody():
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+def counts(text):
+    """{(comm, the innermost of the program's own functions): samples}"""
+    found = collections.Counter()
+    for line in text.splitlines():
+        stack, _, count = line.rpartition(" ")
+        comm, *frames = stack.split(";")
+        burns = [frame for frame in frames if frame.startswith("burn_")]
+        found[comm, burns[0] if burns else ""] += int(count)
+    return found
+
+
+def both(*options):
+    """What the whole machine has, and what is chosen, in the same seconds."""
+    common = ("-b", "-d", SECONDS, "-n", "1", "-F", str(live.hertz(499)), "--format", "folded")
+    whole, chosen = live.Batch(*common), live.Batch(*common, *options)
+    return counts(whole.wait()), counts(chosen.wait())
+
+
+def total(found, *names):
+    return sum(count for (comm, _), count in found.items() if comm in names)
+
+
+def names_of(found):
+    return {comm for comm, _ in found}
+
+
+def compare(tap, name, whole, chosen, *names):
+    here, there = total(chosen, *names), total(whole, *names)
+    tap.ok(there >= ENOUGH and here >= SHARE * there, f"{name}: as many samples as without it",
+           f"{here} of {there}")
+
+
+def check_short(tap):
+    with live.Load(LOOP):
+        whole, chosen = both("--comm", "^date$")
+    compare(tap, "--comm", whole, chosen, "date")
+    tap.ok(names_of(chosen) == {"date"}, "--comm: of no other process", str(names_of(chosen)))
+    with live.Load(LOOP, preexec_fn=as_nobody):
+        whole, chosen = both("-u", "nobody")
+    compare(tap, "-u", whole, chosen, "date", "uname")
+    whole, chosen = both("--", *LOOP)
+    compare(tap, "COMMAND", whole, chosen, "date", "uname")
+
+
+def main():
+    tap = live.Tap()
+    live.need(tap)
+    check_short(tap)
+    tap.done()
+
+
+main()
