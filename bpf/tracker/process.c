@@ -15,6 +15,7 @@
 #include "bpf/tracker/objectfile.h"
 #include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
+#include "symbols/files/procfile.h"
 #include "symbols/files/procmaps.h"
 #include "symbols/files/procstat.h"
 
@@ -285,6 +286,20 @@ void process_bury(struct tracker *t, uint64_t before)
 		process_free(t, p);
 }
 
+/* A child has the name of the thread that has forked it; of threads no record is kept. */
+static void take_forker(struct process *p, const struct sideband_event *e)
+{
+	char name[64], *text;
+
+	if (e->ptid == e->ppid)
+		return;
+	snprintf(name, sizeof(name), "task/%d/comm", (int)e->ptid);
+	text = procfile_text(e->ppid, name);
+	if (text && *text) /* it ends with a newline */
+		snprintf(p->comm, sizeof(p->comm), "%.*s", (int)strlen(text) - 1, text);
+	free(text);
+}
+
 static void on_fork(struct tracker *t, const struct sideband_event *e)
 {
 	struct process *parent = proctable_live(&t->procs, e->ppid), *p;
@@ -313,6 +328,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 		p->exec_state = EXEC_UNREAD;
 	p->recorded = parent->recorded;
 	memcpy(p->comm, parent->comm, sizeof(p->comm));
+	take_forker(p, e);
 	if (mappings_copy(&t->mappings, p, parent))
 		p->exec_state = EXEC_UNREAD;
 	runcode_fork(&t->runcode, p, parent);

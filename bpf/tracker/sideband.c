@@ -403,6 +403,7 @@ static bool decode_record(const char *data, uint64_t time, struct sideband_event
 		e->pid = task->pid;
 		e->tid = task->tid;
 		e->ppid = task->ppid;
+		e->ptid = task->ptid;
 		return true;
 	case PERF_RECORD_MMAP2:
 		if (size <= sizeof(*map) || !(map->prot & PROT_EXEC) ||

@@ -28,7 +28,8 @@ struct sideband_event {
 	enum sideband_kind kind;
 	pid_t pid; /* process (tgid) */
 	pid_t tid;
-	pid_t ppid;    /* FORK: the parent's tgid */
+	pid_t ppid;    /* FORK: the parent's tgid, */
+	pid_t ptid;    /* ... and the thread that has forked */
 	uint64_t time; /* as kernelclock_now */
 	char comm[16]; /* EXEC, COMM; raw */
 	/* MMAP: an executable mapping; KSYMBOL: start, length and name of kernel code */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
-"""Processes that live for a millisecond, are chosen as they are found without a choice: another stacktop samples the whole machine at the same time.
+"""Processes that live for a millisecond, or that have another name than their program, are chosen as they are
+found without a choice: another stacktop samples the whole machine at the same time.
 
 Covers: bpf/tracker/targets.c bpf/tracker/process.c bpf/tracker/answers.c bpf/prog/sample.bpf.h
 tui/collect/collector_slice.c
@@ -10,6 +11,7 @@ tui/collect/collector_slice.c
 import collections
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
@@ -70,10 +72,31 @@ def check_short(tap):
     compare(tap, "COMMAND", whole, chosen, "date", "uname")
 
 
+def check_named(tap):
+    known = {("nm_forker", "burn_child"), ("nm_forker", "burn_grandchild"), ("nm_renamed", "burn_renamed")}
+    with tempfile.TemporaryDirectory() as folder:
+        session = os.path.join(folder, "session")
+        with live.Load([os.path.join(live.WORK, "named")]):
+            _, chosen = both("--comm", "^nm_forker$")
+            _, renamed = both("--comm", "^nm_renamed$")
+            whole = counts(live.stacktop("-b", "-d", SECONDS, "-n", "1", "--format", "folded", "-w", session)[0])
+        replayed = counts(live.stacktop("-b", "-r", session, "--format", "folded")[0])
+    for name, found, right in (("the whole machine", whole, known), ("a session", replayed, known),
+                               ("--comm of the thread", chosen, known - {("nm_renamed", "burn_renamed")}),
+                               ("--comm of the later name", renamed, {("nm_renamed", "burn_renamed")})):
+        burns = {key for key in found if key[1].startswith("burn_")}
+        tap.ok(right <= burns, f"{name}: children have the name of the thread that has forked them",
+               str(right - burns))
+        strange = {key: found[key] for key in burns - right}
+        tap.ok(sum(strange.values()) <= sum(found[key] for key in right) / 50,
+               f"{name}: of no other name", str(strange))
+
+
 def main():
     tap = live.Tap()
     live.need(tap)
     check_short(tap)
+    check_named(tap)
     tap.done()
 
 
