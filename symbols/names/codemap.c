@@ -17,15 +17,15 @@
 #include "symbols/names/demangle.h"
 #include "symbols/base/text.h"
 
-#define HASH_ENTRY_BYTES 16u /* of the table itself, about */
+#define HASH_ENTRY_BYTES 16u /* of the table of indexes itself, about */
+#define SLOTS_MIN	 64u
 #define FRESH_MIN	 64u
 #define FRESH_EACH	 16u	/* room for a fresh piece is kept for each so many shown */
 #define FRESH_MAX	 65536u /* merging them takes four times their size */
 
 struct codemap_name {
+	uint32_t hash;
 	bool used; /* of the sweep */
-	bool hashed;
-	UT_hash_handle hh;
 	char text[];
 };
 
@@ -44,7 +44,8 @@ struct codemap_indexed {
 };
 
 struct codemap {
-	struct codemap_name *names; /* each once: a function is compiled again and again */
+	struct codemap_name **names; /* each once: a function is compiled again and again */
+	size_t nnames, nslots;	     /* a slot is the first free one from a name's hash on */
 	struct codemap_indexed *indexed;
 	struct codemap_piece *shown; /* ascending, disjoint */
 	size_t nshown;
@@ -70,19 +71,16 @@ struct codemap *codemap_new(size_t max_bytes)
 void codemap_clear(struct codemap *map)
 {
 	struct codemap_indexed *at = map->indexed, *next;
-	struct codemap_name *name = map->names, *after;
 
-	/* The items keep their order when the tables are freed. */
+	/* The items keep their order when the table is freed. */
 	HASH_CLEAR(hh, map->indexed);
-	HASH_CLEAR(hh, map->names);
 	for (; at; at = next) {
 		next = at->hh.next;
 		free(at);
 	}
-	for (; name; name = after) {
-		after = name->hh.next;
-		free(name);
-	}
+	for (size_t i = 0; i < map->nslots; i++)
+		free(map->names[i]);
+	free(map->names);
 	free(map->shown);
 	free(map->fresh);
 	*map = (struct codemap){.max_bytes = map->max_bytes,
@@ -102,7 +100,7 @@ void codemap_free(struct codemap *map)
 
 size_t codemap_bytes(const struct codemap *map)
 {
-	return sizeof(*map) + map->names_bytes +
+	return sizeof(*map) + map->names_bytes + map->nslots * sizeof(struct codemap_name *) +
 	       (map->nshown + map->fresh_room) * sizeof(struct codemap_piece);
 }
 
@@ -286,19 +284,61 @@ bool codemap_was_cleared(const struct codemap *map)
 	return map->cleared != 0;
 }
 
+/* --- the table of names ---------------------------------------------------------------------- */
+
+/* The slot of the name, or the free one where it belongs. */
+static struct codemap_name **slot_of(const struct codemap *map, uint32_t hash, const char *text)
+{
+	size_t i = hash & (map->nslots - 1);
+
+	while (map->names[i] && (map->names[i]->hash != hash || strcmp(map->names[i]->text, text)))
+		i = (i + 1) & (map->nslots - 1);
+	return &map->names[i];
+}
+
+static size_t name_bytes(const char *text)
+{
+	return sizeof(struct codemap_name) + strlen(text) + 1;
+}
+
+/* Puts the names into a table of so many slots, a power of two: all, or those in use. */
+static int names_move(struct codemap *map, size_t nslots, bool all)
+{
+	struct codemap_name **before = map->names, **names = calloc(nslots, sizeof(*names));
+	const size_t n = map->nslots;
+
+	if (!names)
+		return -ENOMEM;
+	map->names = names;
+	map->nslots = nslots;
+	for (size_t i = 0; i < n; i++) {
+		struct codemap_name *name = before[i];
+
+		if (name && (all || name->used)) {
+			*slot_of(map, name->hash, name->text) = name;
+		} else if (name) {
+			map->names_bytes -= name_bytes(name->text);
+			map->nnames--;
+			free(name);
+		}
+	}
+	free(before);
+	return 0;
+}
+
 /* --- memory ---------------------------------------------------------------------------------- */
 
 /* Forgets names that no shown piece has, and indexes of pieces that are gone. */
 static void sweep(struct codemap *map)
 {
 	struct codemap_indexed *at, *next_at;
-	struct codemap_name *name, *next;
 	size_t i;
 
 	if (settle(map))
 		return;
-	HASH_ITER(hh, map->names, name, next)
-		name->used = false;
+	for (i = 0; i < map->nslots; i++)
+		if (map->names[i])
+			map->names[i]->used = false;
 	for (i = 0; i < map->nshown; i++)
 		if (map->shown[i].name)
 			map->shown[i].name->used = true;
@@ -310,14 +350,9 @@ static void sweep(struct codemap *map)
 		HASH_DEL(map->indexed, at);
 		free(at);
 	}
-	HASH_ITER(hh, map->names, name, next) {
-		if (name->used)
-			continue;
-		map->names_bytes -= sizeof(*name) + strlen(name->text) + 1 + HASH_ENTRY_BYTES;
-		HASH_DEL(map->names, name);
-		free(name);
-	}
 	/* NOLINTEND(clang-analyzer-unix.Malloc) */
+	if (map->nslots && names_move(map, map->nslots, false))
+		return;
 	/* So that many sweeps that find little cannot take all the time. */
 	map->sweep_at = codemap_bytes(map) + map->max_bytes / 8;
 }
@@ -359,29 +394,32 @@ static int name_get(struct codemap *map, const char *from, size_t length, struct
 {
 	char text[CODEMAP_NAME_MAX + 1];
 	struct codemap_name *name;
-	size_t size;
+	size_t more = 0;
+	uint32_t hash;
 	int err = name_text(text, from, length);
 
 	if (err)
 		return err;
 	length = strlen(text);
-	HASH_FIND(hh, map->names, text, length, *out);
+	hash = keyhash(text, length);
+	*out = map->nslots ? *slot_of(map, hash, text) : NULL;
 	if (*out)
 		return 0;
-	size = sizeof(*name) + length + 1;
-	if (!make_room(map, size + HASH_ENTRY_BYTES + sizeof(struct codemap_piece)))
+	/* Twice the slots that there are, if three quarters of these are used. */
+	if (map->nnames >= map->nslots / 4 * 3)
+		more = map->nslots ? map->nslots : SLOTS_MIN;
+	if (!make_room(map, name_bytes(text) + sizeof(struct codemap_piece) + more * sizeof(name)))
 		return -ENOSPC;
-	name = malloc(size);
-	if (!name)
-		return -ENOMEM;
-	name->hashed = true;
-	memcpy(name->text, text, length + 1);
-	HASH_ADD_KEYPTR(hh, map->names, name->text, length, name);
-	if (!name->hashed) {
+	name = malloc(name_bytes(text));
+	if (!name || (more && names_move(map, map->nslots + more, true))) {
 		free(name);
 		return -ENOMEM;
 	}
-	map->names_bytes += size + HASH_ENTRY_BYTES;
+	name->hash = hash;
+	memcpy(name->text, text, length + 1);
+	*slot_of(map, hash, text) = name;
+	map->nnames++;
+	map->names_bytes += name_bytes(text);
 	*out = name;
 	return 0;
 }
