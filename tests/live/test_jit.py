@@ -39,6 +39,8 @@ BUSY = 0.1          # seconds of CPU time, until it spins
 COMPILED = 1.0      # ... until V8 has compiled its code
 HERTZ = live.hertz(1999)
 LONG = "600"        # seconds until it ends by itself
+OTHERS = {"map": 200000, "dump": 120000}    # functions in a large file, of 18 MB at least
+TOLD = 1.5          # seconds of CPU time, until it has all of them
 LATE = 4            # seconds from the end of processes to that of their refresh; of any, 3 are kept
 RENEWED = 2         # names one after the other at one address, 1.5 seconds of CPU time each
 
@@ -201,6 +203,26 @@ def helpers_of(pid):
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             parents[int(path.split("/")[2])] = int(file.read().rpartition(")")[2].split()[1])
     return [one for one, parent in parents.items() if parents.get(parent) == pid]
+
+
+def test_large(tap):
+    """The first report names the functions of a large file, of root and of another user, here and
+    in another mount namespace."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chmod(folder, 0o1777)
+        program = shutil.copy(JITNAMES, folder)
+        apart = ["unshare", "--mount", "sh", "-c",
+                 f"mount -t tmpfs -o mode=1777 none /tmp && cd {folder} && exec \"$@\"", "sh"]
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+        for what, before, way in (("map", [], "map"), ("dump", [], "dump"), ("another user's map", nobody, "map"),
+                                  ("map in another mount namespace", apart, "map"),
+                                  ("another user's map there", apart + nobody, "map")):
+            env = {**os.environ, "OTHERS": str(OTHERS[way])}
+            with live.Load([*before, program, way, LONG], cwd=folder, env=env) as process:
+                live.wait_busy([process.pid], TOLD)
+                text = live.stacktop("-b", "-K", "--format=folded", "-d", "0.5", "-n", "1", "-p", str(process.pid))[0]
+                tap.ok(OUTER in text and "[jit]" not in text, f"large {what}", text[:300])
+                unlink_map(process.pid)
 
 
 def test_late(tap):
@@ -494,6 +516,7 @@ def main():
     live.need(tap)
     test_together(tap)
     test_short(tap)
+    test_large(tap)
     test_late(tap)
     test_java(tap)
     tap.done()

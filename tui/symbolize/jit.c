@@ -2,8 +2,10 @@
 /*
  * The files are opened when the first stack with such code arrives, and stay open: what a process
  * wrote before it ended can still be read then, but not be found. A round has a budget of bytes,
- * since the collector must come back in time; the rest comes in the next rounds. Users share these
- * bytes and the memory for names (symbols/base/quota.h).
+ * since the collector must come back in time. What was written before the first sample comes as a
+ * whole, and names nothing until it is read: another budget is for that, which takes longer to fill
+ * again. The rest comes in the next rounds. Users share these bytes and the memory for names
+ * (symbols/base/quota.h).
  */
 #include "tui/symbolize/jit.h"
 
@@ -26,6 +28,9 @@
 #define ALL_BYTES     memory_limit(MEMORY_JIT)
 #define PROCESS_BYTES (ALL_BYTES / 3) /* of names of one process, by each kind of file */
 #define ROUND_BYTES   (ALL_BYTES / 6) /* read of all files in a round */
+#define FIRST_BYTES   ALL_BYTES	      /* and beyond that in FIRST_NS */
+#define FIRST_NS      (10ull * 1000000000)
+#define STEP_BYTES    ((size_t)1 << 20) /* between two looks at the clock */
 #define PROCESSES_MAX 1024u
 #define UNUSED_NS                                                                                  \
 	(60ull * 1000000000) /* files unused for so long are closed, and read anew if needed */
@@ -82,6 +87,9 @@ struct jit {
 	uint64_t round;
 	struct quota bytes; /* of all names */
 	struct quota reads; /* bytes read in a round */
+	struct quota first; /* and beyond it, since the time in `filled` */
+	uint64_t filled;
+	uint64_t until; /* 0: reading may take as long as the bytes do */
 };
 
 /* --- files of processes that may end --------------------------------------------------------- */
@@ -182,7 +190,13 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 	jit->round = 1;
 	jit->bytes.max = ALL_BYTES;
 	jit->reads.max = ROUND_BYTES;
+	jit->first.max = FIRST_BYTES;
 	return 0;
+}
+
+void jit_wait_until(struct jit *jit, uint64_t until)
+{
+	jit->until = until;
 }
 
 static void process_free(struct jit_process *p)
@@ -213,6 +227,7 @@ void jit_free(struct jit *jit)
 		early_close(&jit->early[i]);
 	quota_free(&jit->bytes);
 	quota_free(&jit->reads);
+	quota_free(&jit->first);
 	free(jit);
 }
 
@@ -242,6 +257,11 @@ void jit_age(struct jit *jit)
 			early_close(&jit->early[i]);
 	quota_free(&jit->reads);
 	jit->reads = (struct quota){.max = ROUND_BYTES};
+	if (now - jit->filled < FIRST_NS)
+		return;
+	jit->filled = now;
+	quota_free(&jit->first);
+	jit->first = (struct quota){.max = FIRST_BYTES};
 }
 
 static struct jit_process *process_new(struct jit *jit, const struct tracker_exec *key)
@@ -276,13 +296,18 @@ static bool is_recent(const struct jit *jit, uint64_t round)
 	return round && jit->round <= round + 1;
 }
 
+static bool is_behind(const struct jit_process *p)
+{
+	return perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
+}
+
 /* Certain names are another version than uncertain ones. */
 static void process_doubt(const struct jit *jit, struct jit_process *p, bool lives)
 {
 	const bool unread =
 		(!lives && codemap_was_cleared(p->by_map)) || perfmap_is_unsure(p->perfmap);
 	uint64_t by_map, by_dump;
-	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
+	const bool behind = is_behind(p);
 
 	codemap_find(p->by_dump, 0); /* so that new names are laid over old ones */
 	codemap_find(p->by_map, 0);
@@ -376,6 +401,25 @@ static void look_code(struct jit *jit, struct jit_process *p, size_t *budget)
 	*budget -= bytes < *budget ? bytes : *budget;
 }
 
+/* owner: NULL if the process is gone. At least once, so that it is known whether they have changed.
+ */
+static void read_files(struct jit *jit, struct jit_process *p, const struct procfile_owner *owner,
+		       size_t *budget)
+{
+	size_t left, step;
+
+	do {
+		left = step = *budget < STEP_BYTES ? *budget : STEP_BYTES;
+		if (p->dump && jitdump_update(p->dump, p->by_dump, jit->round, &left) > 0)
+			p->version++;
+		if (perfmap_update(p->perfmap, owner, jit->asker, p->by_map, jit->round, &left) > 0)
+			p->version++;
+		*budget -= step - left;
+		owner = NULL; /* its file was looked up */
+	} while (is_behind(p) && left < step &&
+		 (!jit->until || clock_ns(CLOCK_MONOTONIC) < jit->until));
+}
+
 /* A failure here is retried in the next round; until then there are no new names. */
 static void process_look(struct jit *jit, struct jit_process *p)
 {
@@ -383,13 +427,16 @@ static void process_look(struct jit *jit, struct jit_process *p)
 	bool lives = !procfile_owner(p->key.pid, &owner);
 	uid_t uid = lives ? owner.uid : p->uid;
 	struct tracker_proc known;
-	size_t room, budget;
+	uint64_t room, first;
+	size_t budget, used;
 	int fd;
 
 	if (p->refused && p->time < p->refused + UNUSED_NS)
 		return;
 	p->refused = 0;
-	room = budget = quota_room(&jit->reads, uid);
+	room = quota_room(&jit->reads, uid);
+	first = quota_room(&jit->first, uid);
+	budget = room + first;
 
 	/* The PID may belong to another program by now. */
 	if (lives && tracker_proc(jit->tracker, &p->key, &known) && known.exited)
@@ -400,13 +447,11 @@ static void process_look(struct jit *jit, struct jit_process *p)
 		if (fd >= 0)
 			jitdump_new(fd, &p->dump);
 	}
-	if (p->dump && jitdump_update(p->dump, p->by_dump, jit->round, &budget) > 0)
-		p->version++;
-	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, jit->round,
-			   &budget) > 0)
-		p->version++;
+	read_files(jit, p, lives ? &owner : NULL, &budget);
 	look_code(jit, p, &budget);
-	quota_take(&jit->reads, uid, room - budget);
+	used = room + first - budget;
+	quota_take(&jit->reads, uid, used < room ? used : room);
+	quota_take(&jit->first, uid, used < room ? 0 : used - room);
 	process_doubt(jit, p, lives);
 	process_charge(jit, p, uid);
 }

@@ -21,6 +21,10 @@ struct tracker_exec;
 int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out);
 void jit_free(struct jit *jit);
 
+/* From then on (CLOCK_MONOTONIC) nothing is read on in this round; 0: the number of bytes decides.
+ */
+void jit_wait_until(struct jit *jit, uint64_t until);
+
 /*
  * Name of the code at a run-time address, valid for the round; NULL: unknown. Samples of the round
  * were taken before its files were read. So code that replaced other code since the previous read

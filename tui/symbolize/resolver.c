@@ -128,6 +128,7 @@ void resolver_trim(struct resolver *r)
 void resolver_wait_until(struct resolver *r, uint64_t until)
 {
 	modules_wait_until(r->modules, until);
+	jit_wait_until(r->jit, until);
 }
 
 void resolver_rest(struct resolver *r)
@@ -489,8 +490,12 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 
 void resolver_seen(struct resolver *r, const struct stack_record *rec)
 {
-	if (rec->nframes && !(rec->frames[0] & FRAME_IN_OBJECT))
-		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[0] & ~FRAME_EXACT);
+	uint32_t i = 0;
+
+	while (i < rec->nframes && rec->frames[i] & FRAME_IN_OBJECT)
+		i++;
+	if (i < rec->nframes)
+		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[i] & ~FRAME_EXACT);
 }
 
 const uint32_t *resolver_places(const struct resolver *r, uint32_t *count)

@@ -8,6 +8,8 @@
  *	jitnames dump [SECONDS]		by jit-PID.dump in the working folder
  *	jitnames none [SECONDS]		not at all
  *
+ * OTHERS in the environment: so many functions are told before, with names of 80 characters.
+ *
  * MEMORY in the environment says what the code is in: memfd, file (one in /dev/shm), zero (shared
  * /dev/zero) or sysv (a segment of System V); unless it is given, anonymous memory.
  */
@@ -91,14 +93,14 @@ static int start(const char *how, const char *owner)
 	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) != MAP_FAILED;
 }
 
-static void tell(const void *code, size_t size, const char *name)
+static void tell(const void *at, const unsigned char *code, size_t size, const char *name)
 {
 	struct load load = {.total = (uint32_t)(sizeof(load) + strlen(name) + 1 + size),
 			    .time = now(CLOCK_MONOTONIC),
 			    .pid = (uint32_t)getpid(),
 			    .tid = (uint32_t)getpid(),
-			    .vma = (uintptr_t)code,
-			    .addr = (uintptr_t)code,
+			    .vma = (uintptr_t)at,
+			    .addr = (uintptr_t)at,
 			    .size = size,
 			    .index = next_index++};
 
@@ -147,20 +149,25 @@ static unsigned char *code_new(const char *memory)
 int main(int argc, char **argv)
 {
 	unsigned char *code = code_new(getenv("MEMORY"));
+	const char *others = getenv("OTHERS");
 	unsigned int number = 0;
-	char name[32];
+	char name[96];
 
 	alarm(argc > 2 ? (unsigned int)atoi(argv[2]) : 60);
 	if (argc < 2 || code == MAP_FAILED || !start(argv[1], argc > 3 ? argv[3] : NULL))
 		return 1;
 	memcpy(code + OUTER_AT, outer_code, sizeof(outer_code));
 	memcpy(code + INNER_AT, inner_code, sizeof(inner_code));
-	tell(code + OUTER_AT, sizeof(outer_code), "Outer main.x:1");
+	for (int i = others ? atoi(others) : 0; i > 0; i--) {
+		snprintf(name, sizeof(name), "Other %073d", i);
+		tell((char *)((uintptr_t)i << 8), inner_code, sizeof(inner_code), name);
+	}
+	tell(code + OUTER_AT, outer_code, sizeof(outer_code), "Outer main.x:1");
 	for (;;) {
 		uint64_t end = now(CLOCK_PROCESS_CPUTIME_ID) + 1500000000u;
 
 		snprintf(name, sizeof(name), "Inner %u main.x:7", number++);
-		tell(code + INNER_AT, sizeof(inner_code), name);
+		tell(code + INNER_AT, inner_code, sizeof(inner_code), name);
 		while (now(CLOCK_PROCESS_CPUTIME_ID) < end)
 			((outer_fn)(uintptr_t)(code + OUTER_AT))(
 				100, (void (*)(void))(uintptr_t)(code + INNER_AT));

@@ -33,6 +33,7 @@
 #define JIT_SIZE (3u << 20)
 #define LINES	 1500u /* of a large map: each process may have a third of the above */
 #define ROUNDS	 20u   /* in which it is read: a user reads a twelfth of the above in one */
+#define LARGE	 3000u /* lines of one that has more bytes than a round reads */
 
 bool __wrap_tracker_proc(struct tracker *t, const struct tracker_exec *of,
 			 struct tracker_proc *out);
@@ -284,12 +285,25 @@ static void test_asked_in_vain(void **state)
 
 /* --- users ----------------------------------------------------------------------------------- */
 
+static void put_lines(pid_t pid, unsigned int lines, int width)
+{
+	char path[64];
+	FILE *file;
+
+	map_path(path, pid);
+	unlink(path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (unsigned int i = 0; i < lines; i++)
+		fprintf(file, "%x 10 %0*u\n", 0x1000 + i * 16, width, i);
+	assert_int_equal(fclose(file), 0);
+}
+
 static pid_t child_of(uid_t user, unsigned int lines)
 {
-	char path[64], ready;
 	int fds[2];
+	char ready;
 	pid_t pid;
-	FILE *file;
 
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
@@ -304,13 +318,7 @@ static pid_t child_of(uid_t user, unsigned int lines)
 	assert_int_equal(read(fds[0], &ready, 1), 1);
 	close(fds[0]);
 	close(fds[1]);
-	map_path(path, pid);
-	unlink(path);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	for (unsigned int i = 0; i < lines; i++)
-		fprintf(file, "%x 10 %0400u\n", 0x1000 + i * 16, i);
-	assert_int_equal(fclose(file), 0);
+	put_lines(pid, lines, 400);
 	return pid;
 }
 
@@ -362,6 +370,47 @@ static void test_share_of_a_user(void **state)
 		child_end(many[i]);
 	child_end(other);
 	child_end(own);
+}
+
+/*
+ * The first round has the names of a map that is larger than what a round may read, but not those
+ * of any number of them.
+ */
+static void test_large(void **state)
+{
+	pid_t many[MANY];
+	unsigned int named = 0;
+	char name[256];
+
+	(void)state;
+	need_sys_ptrace();
+	if (geteuid() != 0)
+		skip_since("not root");
+	put_lines(getpid(), LARGE, 200);
+	snprintf(name, sizeof(name), "%0200u", LARGE - 1);
+	assert_name(0x1000 + (LARGE - 1) * 16, name);
+	jit_age(jit);
+	for (unsigned int i = 0; i < MANY; i++) {
+		many[i] = child_of(FIRST, 1);
+		put_lines(many[i], LARGE, 200);
+		named += is_named(many[i]);
+	}
+	assert_in_range(named, 1, MANY - 1);
+	for (unsigned int i = 0; i < MANY; i++)
+		child_end(many[i]);
+}
+
+/* With a time, it is read a step at a time, and names nothing until it is read. */
+static void test_until(void **state)
+{
+	unsigned int rounds = 0;
+
+	(void)state;
+	put_lines(getpid(), 100, 20000);
+	jit_wait_until(jit, 1);
+	while (!is_named(getpid()) && rounds++ < 10)
+		jit_age(jit);
+	assert_in_range(rounds, 1, 9);
 }
 
 /* A map that was replaced once may have been replaced once more when its process has ended. */
@@ -457,7 +506,7 @@ int main(void)
 		TEST(test_rounds),	    TEST(test_rounds_apart),  TEST(test_early),
 		TEST(test_replaced),	    TEST(test_asked_in_vain), TEST(test_share_of_a_user),
 		TEST(test_the_unused_goes), TEST(test_ended),	      TEST(test_ended_as_it_was),
-		TEST(test_described),
+		TEST(test_described),	    TEST(test_large),	      TEST(test_until),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
