@@ -272,19 +272,23 @@ __attribute__((noinline)) int sample_send_user(void)
 	return 0;
 }
 
-/* Takes the registers of user mode at the entry into the kernel. 0, or an error. */
-static __always_inline int entry_registers(struct cpu_state *st)
+/*
+ * Takes the registers of user mode at the entry into the kernel, of the current task unless another
+ * is given. 0, or an error.
+ */
+static __always_inline int entry_registers(struct cpu_state *st, struct task_struct *task)
 {
 	const void *from;
 
 	if (config.has_task_regs) {
-		struct task_struct *task = bpf_get_current_task_btf();
-
+		if (!task)
+			task = bpf_get_current_task_btf();
 		from = (const void *)bpf_task_pt_regs(task);
 	} else {
-		struct task_struct *task = (void *)bpf_get_current_task();
 		void *stack = NULL;
 
+		if (!task)
+			task = (void *)bpf_get_current_task();
 		bpf_core_read(&stack, sizeof(stack), &task->stack);
 		from = stack + config.thread_size - entry_regs_size();
 	}
@@ -478,14 +482,16 @@ __attribute__((noinline)) int sample_load_registers(void)
 
 /*
  * Walks the user stack of the current task, from the state's registers if they were in user mode;
- * false: there is none now. The reason is in the state.
+ * false: there is none now. The reason is in the state. born: NULL, or the thread that the current
+ * task has just made, which has the same memory, or a copy, and registers of its own.
  */
-static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack)
+static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack,
+				     struct task_struct *born)
 {
 	struct walk *w = &st->walk;
 	int reason;
 
-	if ((!st->user_mode || REGS_ALWAYS_OF_ENTRY) && entry_registers(st)) {
+	if ((!st->user_mode || REGS_ALWAYS_OF_ENTRY) && entry_registers(st, born)) {
 		walk_begin(w, 1);
 		w->start_stack = start_stack;
 		st->runtime = RUNTIME_NONE;

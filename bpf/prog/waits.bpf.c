@@ -199,6 +199,22 @@ static __always_inline __u32 wait_stands_for(const struct thread_entry *t, struc
 	return 1;
 }
 
+/* Begins a wait in the state of the thread. Are its stacks to be taken? */
+static __always_inline int wait_begin(struct thread_entry *t, struct wait_stats *ws,
+				      struct wait_budget *b, __u64 now)
+{
+	__u64 scale = budget_ask(b, ws, *mean_of(t, t->state), now),
+	      draw = scale * bpf_get_prandom_u32() >> 32;
+
+	t->user = t->kernel = t->cost = 0;
+	t->nwakers = 0;
+	t->limit = b->limit;
+	t->scale = draw ? 0 : scale;
+	t->thinned += scale > 1;
+	ws->thinned += draw != 0;
+	return !draw;
+}
+
 /* The thread leaves the CPU. */
 static __always_inline void thread_out(struct task_struct *task, int preempted, __u64 now,
 				       const struct profiler_control *ctl, struct wait_stats *ws,
@@ -206,7 +222,7 @@ static __always_inline void thread_out(struct task_struct *task, int preempted, 
 {
 	struct thread_entry *t = thread_entry((__u64)task);
 	__u32 state = task_state(task), scale, zero = 0;
-	__u64 key = (__u64)task, object = 0, draw;
+	__u64 key = (__u64)task, object = 0;
 	void *inner;
 
 	if (t && t->start != task->start_time)
@@ -252,16 +268,7 @@ static __always_inline void thread_out(struct task_struct *task, int preempted, 
 		t->state = wait_cause(task, state, &object);
 		t->object = object;
 	}
-	t->user = t->kernel = t->cost = 0;
-	t->nwakers = 0;
-	scale = budget_ask(b, ws, *mean_of(t, t->state), now);
-	t->limit = b->limit;
-	draw = (__u64)scale * bpf_get_prandom_u32() >> 32;
-	t->scale = draw ? 0 : scale;
-	t->thinned += scale > 1;
-	if (draw)
-		ws->thinned++;
-	else
+	if (wait_begin(t, ws, b, now))
 		b->wanted = key;
 	entry_close(t);
 }
@@ -405,7 +412,7 @@ int on_switch_out(struct bpf_perf_event_data *ctx)
 	start_stack = current_start_stack();
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = st->key.tgid;
-		if (walk_user(st, start_stack)) {
+		if (walk_user(st, start_stack, NULL)) {
 			if (config.runtimes &&
 			    st->runtime) /* finishes it, unless it is not there */
 				bpf_tail_call(ctx, &runtime_programs, st->runtime);
@@ -420,9 +427,13 @@ int on_switch_out(struct bpf_perf_event_data *ctx)
 
 /* --- who wakes whom -------------------------------------------------------------------------- */
 
-/* Takes the stacks of the current task, which wakes another one; the hashes are in the state. */
+/*
+ * Takes the stacks of the current task, which wakes another one; the hashes are in the state. born:
+ * see walk_user; then there is no kernel stack.
+ */
 static __always_inline void take_waker(void *ctx, struct cpu_state *st, struct profiler_stats *s,
-				       const struct profiler_control *ctl, __u64 ids)
+				       const struct profiler_control *ctl, __u64 ids,
+				       struct task_struct *born)
 {
 	__u64 start_stack;
 
@@ -431,13 +442,13 @@ static __always_inline void take_waker(void *ctx, struct cpu_state *st, struct p
 	st->user_mode = 0;
 	st->exec_id = current_exec_id();
 	st->key = (struct count_key){.tgid = ids >> 32, .tid = (__u32)ids, .exec_id = st->exec_id};
-	if (!config.no_kernel)
+	if (!config.no_kernel && !born)
 		take_kernel_stack(ctx, st, s, ctl, 0);
 	start_stack = current_start_stack();
 	if (!start_stack || config.no_user)
 		return;
 	((struct stack_record *)st->walk.head)->tgid = ids >> 32;
-	if (walk_user(st, start_stack)) {
+	if (walk_user(st, start_stack, born)) {
 		sample_hash_user(st->reason);
 		sample_send_user();
 		st->key.user = st->walk.head[0];
@@ -476,7 +487,7 @@ int on_waking(__u64 *ctx)
 	st->busy = 1;
 	w = &t->wakers[0];
 	ids = bpf_get_current_pid_tgid() >> 32 ? current_ids() : 0;
-	take_waker(ctx, st, s, ctl, ids);
+	take_waker(ctx, st, s, ctl, ids, NULL);
 	by = thread_entry(bpf_get_current_task());
 	if (by && by->nwakers && by->nwakers <= WAKERS_MAX) {
 		bpf_probe_read_kernel(&t->wakers[1], (WAKERS_MAX - 1) * sizeof(*w), by->wakers);
@@ -500,30 +511,6 @@ int on_waking(__u64 *ctx)
 	return 0;
 }
 
-/* A thread that has never run yet. */
-SEC("tp_btf/sched_wakeup_new")
-int on_wakeup_new(__u64 *ctx)
-{
-	struct task_struct *task = (void *)ctx[0];
-	__u32 zero = 0;
-	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
-	int filtering;
-
-	if (!ctl || !is_followed(task))
-		return 0;
-	/* User space hears of a new process later: until then it is what its parent is. */
-	filtering = ctl->filtering && !thread_entry(bpf_get_current_task());
-	entry_new(task, THREAD_RUNNABLE, bpf_ktime_get_ns(), filtering);
-	return 0;
-}
-
-/* --- waits from before ----------------------------------------------------------------------- */
-
-struct bpf_iter__task {
-	void *meta;
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
-
 /* The kernel stack of a task that does not run; 0: none. */
 static __always_inline __u64 sleeping_stack(struct task_struct *task, __u32 tgid,
 					    const struct profiler_control *ctl)
@@ -541,6 +528,62 @@ static __always_inline __u64 sleeping_stack(struct task_struct *task, __u32 tgid
 	st->busy = 0;
 	return hash;
 }
+
+/*
+ * The stacks of a thread that has never run yet: its maker's, or its own first frame. The maker is
+ * the current task, and by its mappings the frames have their names.
+ */
+static __always_inline void take_first(void *ctx, struct task_struct *task, struct thread_entry *t,
+				       struct wait_stats *ws, struct wait_budget *b, __u64 now)
+{
+	struct cpu_state *st = this_state();
+	__u32 zero = 0;
+	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+
+	if (!st || !ctl || !s || st->busy)
+		return;
+	t->kernel = sleeping_stack(task, t->tgid, ctl);
+	st->busy = 1;
+	take_waker(ctx, st, s, ctl, current_ids(), task);
+	st->busy = 0;
+	t->user = st->key.user;
+	now = bpf_ktime_get_ns() - now;
+	t->cost = now;
+	ws->walks++;
+	ws->run_ns += now;
+	b->spent += now;
+}
+
+/* A thread that has never run yet. */
+SEC("tp_btf/sched_wakeup_new")
+int on_wakeup_new(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 zero = 0;
+	const struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct wait_budget *b = wait_budget();
+	struct wait_stats *ws = wait_stats();
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_entry *t;
+	int filtering;
+
+	if (!ctl || !b || !ws || !is_followed(task))
+		return 0;
+	/* User space hears of a new process later: until then it is what its parent is. */
+	filtering = ctl->filtering && !thread_entry(bpf_get_current_task());
+	t = entry_new(task, THREAD_RUNNABLE, now, filtering);
+	if (t && wait_begin(t, ws, b, now))
+		take_first(ctx, task, t, ws, b, now);
+	return 0;
+}
+
+/* --- waits from before ----------------------------------------------------------------------- */
+
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
 
 /* Run once for each task: threads that wait already, perhaps forever, are known from now on. */
 SEC("iter/task")

@@ -190,6 +190,29 @@ def check_ledger(tap):
            f"{asleep / MS:.0f} ms, measured {told.waited / MS:.0f} ms; {row.group(2)}")
 
 
+def check_births(tap):
+    """A thread that was just made is runnable before it has run: under the calls of the one that forked,
+    or, on a stack of its own, in its own first function. It happens once for each, also for a child that
+    calls exec."""
+    text, lines, err, status, _ = watch(["-e", "off-cpu", "-d", "60", "--format", "json"], WAITS, "1000", "births")
+    born, untaken = collections.Counter(), collections.Counter()
+    for line in text.splitlines():
+        report = json.loads(line)
+        names = [function["name"].strip("[]") for function in report["functions"]]
+        for stack in report["stacks"]:
+            frames = [names[at] for at in stack["frames"]]
+            if frames[0] == "stack not taken":
+                untaken[frames[-1]] += stack["count"]
+            elif frames[-2].startswith("ret_from_fork") and frames[-1] == "runnable":
+                born["fork_once" if "fork_once" in frames else frames[0]] += stack["count"]
+    births = int(lines[0].split()[3]) if lines else 0
+    tap.ok(status == 0 and births and not live.errors(err, ("waits",)) and not untaken, "births: no stack is missing",
+           f"{untaken or err.strip()[-300:]}")
+    own = sum(count for name, count in born.items() if re.match("(__)?clone", name))
+    tap.ok(near(born["fork_once"], births, PART, 2) and near(own, 2 * births, PART, 2),
+           "births: a wait of each before it has run", f"{births} of each of three kinds: {born}")
+
+
 def main():
     tap = live.Tap()
     live.need(tap)
@@ -197,6 +220,7 @@ def main():
         check_all(tap, name)
     check_wall(tap)
     check_ledger(tap)
+    check_births(tap)
     tap.done()
 
 

@@ -8,8 +8,8 @@
  *
  * Each prints "NAME FUNCTION CAUSE WAITED RUNNABLE TID" at its end: ns that the calls took, without
  * the time on a CPU and the time that the thread was ready to run, which is the next number
- * ("wall": with both). TID is 0 where several threads have waited. "NAME skip REASON": that wait
- * cannot be had here.
+ * ("wall": with both). TID is 0 where several threads have waited. "births" tells how many of each
+ * kind in place of ns. "NAME skip REASON": that wait cannot be had here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -605,6 +605,55 @@ static void run_forks(void)
 	say_sum("forks", "nap_in_child", "sleep", sum[0], sum[1], 0, 0);
 }
 
+static void fork_once(void)
+{
+	const pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	sink++;
+}
+
+static void *thread_once(void *arg)
+{
+	return arg;
+}
+
+static void make_thread(void)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, thread_once, NULL))
+		pthread_join(thread, NULL);
+	sink++;
+}
+
+static void spawn_once(void)
+{
+	char *argv[] = {"true", NULL};
+	pid_t child;
+
+	if (!posix_spawn(&child, "/bin/true", NULL, NULL, argv, environ))
+		waitpid(child, NULL, 0);
+	sink++;
+}
+
+/* Children and threads, one after the other. */
+static void run_births(void)
+{
+	const long long until = now() + length;
+	long long births = 0;
+
+	for (; now() < until; births++) {
+		fork_once();
+		make_thread();
+		spawn_once();
+		pause_ns(5 * MS);
+	}
+	say_sum("births", "fork_once", "child", births, 0, 0, 0);
+}
+
 static void nap_between_execs(long long ns)
 {
 	pause_ns(ns);
@@ -795,7 +844,7 @@ static const struct {
 	{"child", run_child, false},	 {"stop", run_stop, false},
 	{"migrate", run_migrate, false}, {"starve", run_starve, false},
 	{"forks", run_forks, true},	 {"crowd", run_crowd, true},
-	{"wall", run_wall, true},
+	{"wall", run_wall, true},	 {"births", run_births, true},
 };
 
 #define WAYS (sizeof(table) / sizeof(table[0]))
