@@ -300,7 +300,8 @@ static int add_lines(struct listing_maker *m)
 	err = debuginfo_new(m->file, &options, &info);
 	m->file = NULL;
 	m->l->lines_missing = err == -EFBIG ? "the debug information is too large (--debug-memory)"
-					    : "the file has no debug information";
+			      : err == -ENOENT ? "the file has no debug information"
+					       : "the debug information is broken";
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	err = find_places(m, info);

@@ -17,6 +17,7 @@
 #define LIBDW_ABBREV 4u		       /* bytes that libdw keeps for a byte of .debug_abbrev */
 #define SIZE_LIMIT   ((off_t)64 << 30) /* of the file: address space, not memory */
 #define PAGE	     ((uint64_t)4096)
+#define PLAIN_ALIGN  ((uint64_t)16)
 #define HUGE_PAGE    ((uint64_t)2 << 20)
 #define CHUNK	     ((uint64_t)64 << 10)
 #define LAZY_SIZE    ((uint64_t)1 << 20) /* a smaller .debug_info is read at once */
@@ -26,6 +27,8 @@ struct debugimage {
 	size_t size;
 	struct elf_file *file;
 	const struct elf_file *source;
+	uint64_t plain; /* where zstd's sections go: behind the file's own bytes; 0: there are none
+			 */
 	bool lazy;
 	uint64_t info, info_size; /* .debug_info, which is read on demand; 0: all of it was read */
 	uint8_t *chunks;	  /* of .debug_info: 1 for one that was read */
@@ -78,7 +81,8 @@ static int copy_headers(const struct debugimage *image, const struct elf_file *f
 }
 
 /* 1: the section has to be copied; 0: not; or -ENOTSUP. */
-static int is_wanted(Elf *elf, Elf_Scn *scn, size_t names, GElf_Shdr *shdr)
+static int is_wanted(const struct debugimage *image, Elf *elf, Elf_Scn *scn, size_t names,
+		     GElf_Shdr *shdr)
 {
 	const char *name = NULL;
 
@@ -87,7 +91,8 @@ static int is_wanted(Elf *elf, Elf_Scn *scn, size_t names, GElf_Shdr *shdr)
 	if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8) &&
 		      strcmp(name, ".gnu_debugaltlink")))
 		return 0;
-	if (!strcmp(name, ".debug_addr") || !strcmp(name, ".zdebug_addr"))
+	/* Of split units nothing but lines is left if libdw cannot read what is compressed. */
+	if (!image->plain && (!strcmp(name, ".debug_addr") || !strcmp(name, ".zdebug_addr")))
 		return -ENOTSUP;
 	return !debugimage_leaves_out(name, shdr->sh_flags);
 }
@@ -163,7 +168,7 @@ static int ask_for_pages(const struct debugimage *image, Elf *elf, size_t names)
 	int wanted;
 
 	while ((scn = elf_nextscn(elf, scn))) {
-		wanted = is_wanted(elf, scn, names, &shdr);
+		wanted = is_wanted(image, elf, scn, names, &shdr);
 		if (wanted < 0)
 			return wanted;
 		if (wanted && is_read_later(image, elf, names, &shdr))
@@ -180,6 +185,53 @@ static int ask_for_pages(const struct debugimage *image, Elf *elf, size_t names)
 	return 0;
 }
 
+/* Bytes of the section when it is decompressed; 0: zstd has not compressed it. */
+static uint64_t zstd_size(const struct elf_file *file, Elf_Scn *scn)
+{
+	const uint32_t index = (uint32_t)elf_ndxscn(scn);
+	struct elf_section section;
+	uint64_t cost;
+
+	if (!elf_file_section_is_zstd(file, index) ||
+	    elf_file_section_header(file, index, &section) ||
+	    elf_file_section_cost(file, index, &cost))
+		return 0;
+	return cost - section.size;
+}
+
+/* Decompresses the section to the end of the image, and says so in its header. */
+static int copy_zstd(struct debugimage *image, const struct elf_file *file, Elf_Scn *scn,
+		     uint64_t size)
+{
+	const uint64_t at = image->plain;
+	Elf64_Ehdr ehdr;
+	Elf64_Shdr *shdr;
+	int err;
+
+	if (size > image->size - at)
+		return -EINVAL;
+	err = elf_file_section_unzstd(file, (uint32_t)elf_ndxscn(scn), image->map + at, size);
+	if (err)
+		return err;
+	/* copy_headers has all of them. */
+	memcpy(&ehdr, image->map, sizeof(ehdr));
+	shdr = (Elf64_Shdr *)(image->map + ehdr.e_shoff) + elf_ndxscn(scn);
+	shdr->sh_offset = at;
+	shdr->sh_size = size;
+	shdr->sh_flags &= ~(uint64_t)SHF_COMPRESSED;
+	image->plain += (size + PLAIN_ALIGN - 1) & ~(PLAIN_ALIGN - 1);
+	return 0;
+}
+
+static int copy_section(struct debugimage *image, const struct elf_file *file, Elf_Scn *scn,
+			const GElf_Shdr *shdr)
+{
+	uint64_t size = image->plain ? zstd_size(file, scn) : 0;
+
+	return size ? copy_zstd(image, file, scn, size)
+		    : copy(image, file, shdr->sh_offset, shdr->sh_size);
+}
+
 static int copy_sections(struct debugimage *image, const struct elf_file *file)
 {
 	Elf *elf = elf_file_libelf(file);
@@ -192,10 +244,10 @@ static int copy_sections(struct debugimage *image, const struct elf_file *file)
 		return -ENOTSUP;
 	err = ask_for_pages(image, elf, names);
 	while (!err && (scn = elf_nextscn(elf, scn)))
-		if (is_wanted(elf, scn, names, &shdr) > 0 &&
+		if (is_wanted(image, elf, scn, names, &shdr) > 0 &&
 		    !(is_read_later(image, elf, names, &shdr) &&
 		      leave_for_later(image, elf, &shdr)))
-			err = copy(image, file, shdr.sh_offset, shdr.sh_size);
+			err = copy_section(image, file, scn, &shdr);
 	return err;
 }
 
@@ -229,6 +281,24 @@ static int image_fill(struct debugimage *image, const struct elf_file *file)
 	return err ? err : elf_file_open_memory(image->map, image->size, &image->file);
 }
 
+/* Makes room behind the file; the caller has bounded what sections claim. */
+static void plan_zstd(struct debugimage *image, const struct elf_file *file)
+{
+	const uint64_t from = (image->size + PLAIN_ALIGN - 1) & ~(PLAIN_ALIGN - 1);
+	uint64_t size, all = 0;
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf_file_libelf(file), scn))) {
+		size = zstd_size(file, scn);
+		if (size < SIZE_LIMIT - all)
+			all += (size + PLAIN_ALIGN - 1) & ~(PLAIN_ALIGN - 1);
+	}
+	if (!all)
+		return;
+	image->plain = from;
+	image->size = from + all;
+}
+
 int debugimage_new(const struct elf_file *file, bool lazy, struct debugimage **out)
 {
 	struct debugimage *image;
@@ -243,6 +313,7 @@ int debugimage_new(const struct elf_file *file, bool lazy, struct debugimage **o
 	if (!image)
 		return -ENOMEM;
 	image->size = (size_t)st.st_size;
+	plan_zstd(image, file);
 	image->source = file;
 	image->lazy = lazy;
 	err = image_fill(image, file);
@@ -279,6 +350,52 @@ void debugimage_need(struct debugimage *image, uint64_t offset, uint64_t size)
 			chunk_read(image, chunk);
 		image->chunks[chunk] = 1;
 	}
+}
+
+int debugimage_of_strings(uint16_t machine, const struct elf_section *strings,
+			  struct elf_file **out)
+{
+	static const char names[] = "\0.debug_str\0.debug_line\0.shstrtab";
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Shdr shdrs[4];
+		char names[sizeof(names)];
+		uint8_t line[8]; /* libdw wants one of a few sections, and nothing refers to it */
+	} head = {
+		.ehdr = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				     EV_CURRENT},
+			 .e_type = ET_EXEC,
+			 .e_version = EV_CURRENT,
+			 .e_machine = machine,
+			 .e_shoff = sizeof(Elf64_Ehdr),
+			 .e_ehsize = sizeof(Elf64_Ehdr),
+			 .e_shentsize = sizeof(Elf64_Shdr),
+			 .e_shnum = 4,
+			 .e_shstrndx = 3},
+	};
+	uint8_t *block;
+
+	*out = NULL;
+	head.shdrs[1] = (Elf64_Shdr){.sh_name = 1,
+				     .sh_type = SHT_PROGBITS,
+				     .sh_offset = sizeof(head),
+				     .sh_size = strings->size};
+	head.shdrs[2] = (Elf64_Shdr){.sh_name = sizeof("\0.debug_str"),
+				     .sh_type = SHT_PROGBITS,
+				     .sh_offset = sizeof(head) - sizeof(head.line),
+				     .sh_size = sizeof(head.line)};
+	head.shdrs[3] = (Elf64_Shdr){.sh_name = sizeof("\0.debug_str\0.debug_line"),
+				     .sh_type = SHT_STRTAB,
+				     .sh_offset = sizeof(head.ehdr) + sizeof(head.shdrs),
+				     .sh_size = sizeof(names)};
+	memcpy(head.names, names, sizeof(names));
+	block = malloc(sizeof(head) + strings->size);
+	if (!block)
+		return -ENOMEM;
+	memcpy(block, &head, sizeof(head));
+	if (strings->size)
+		memcpy(block + sizeof(head), strings->data, strings->size);
+	return elf_file_open_block(block, sizeof(head) + strings->size, out);
 }
 
 struct elf_file *debugimage_file(const struct debugimage *image)

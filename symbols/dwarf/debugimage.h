@@ -30,6 +30,12 @@ int debugimage_new(const struct elf_file *file, bool lazy, struct debugimage **o
  */
 void debugimage_need(struct debugimage *image, uint64_t offset, uint64_t size);
 void debugimage_free(struct debugimage *image);
+/*
+ * A file whose only debug information is a .debug_str with the bytes of that section, perhaps none:
+ * it stands for a common file of dwz, which libdw would look for itself. -ENOMEM, -EINVAL.
+ */
+int debugimage_of_strings(uint16_t machine, const struct elf_section *strings,
+			  struct elf_file **out);
 /* The file as if everything else in it were zero. Valid until debugimage_free. */
 struct elf_file *debugimage_file(const struct debugimage *image);
 

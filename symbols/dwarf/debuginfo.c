@@ -51,6 +51,7 @@ struct debuginfo {
 	struct elf_file *alternate; /* dwz's file; NULL: none */
 	struct debugimage *alternate_image;
 	Dwarf *alternate_dwarf;
+	bool lacks_alternate; /* it has not been found */
 	struct debugunit *units;
 	size_t nunits, room;
 	struct rangemap ranges;
@@ -93,6 +94,31 @@ static int sections_open(struct debuginfo *d, struct elf_file *file, struct debu
 	return 0;
 }
 
+/*
+ * Without entries of the common file, another one stands for it, with its strings, if it was found.
+ * Then what refers to entries there has no name, and all else is told.
+ */
+static int stand_in_open(struct debuginfo *d)
+{
+	struct elf_section strings = {0};
+	struct elf_file *file;
+	int err;
+
+	d->lacks_alternate = !d->alternate;
+	if (d->alternate && elf_file_section(d->alternate, ".debug_str", &strings))
+		strings.size = 0;
+	err = debugimage_of_strings(elf_file_machine(d->file), &strings, &file);
+	if (err)
+		return err;
+	elf_file_free(d->alternate);
+	d->alternate = file;
+	errno = 0;
+	d->alternate_dwarf = dwarf_begin_elf(elf_file_libelf(file), DWARF_C_READ, NULL);
+	if (d->alternate_dwarf)
+		return 0;
+	return errno == ENOMEM ? -ENOMEM : -EINVAL;
+}
+
 /* Opens the file that dwz moved what several files share to. 0 also if there is none. */
 static int alternate_open(struct debuginfo *d, const struct debug_place *place)
 {
@@ -105,6 +131,8 @@ static int alternate_open(struct debuginfo *d, const struct debug_place *place)
 	err = place ? debugfile_open_alt(d->file, place, &d->alternate) : -ENOENT;
 	if (!err)
 		err = sections_open(d, d->alternate, &d->alternate_image, &d->alternate_dwarf);
+	if (err == -ENOENT)
+		err = stand_in_open(d);
 	if (!err)
 		dwarf_setalt(d->dwarf, d->alternate_dwarf);
 	d->bounds.alternate = d->alternate_dwarf;
@@ -341,6 +369,11 @@ void debuginfo_free(struct debuginfo *info)
 	elf_file_free(info->file);
 	elf_file_free(info->alternate);
 	free(info);
+}
+
+bool debuginfo_lacks_alternate(const struct debuginfo *info)
+{
+	return info->lacks_alternate;
 }
 
 size_t debuginfo_bytes(const struct debuginfo *info)

@@ -35,12 +35,14 @@ struct debuginfo_options {
 };
 
 /*
- * Takes the file over, even on failure. -ENOENT: there is no debug information, or its alternate
- * file (dwz) is missing; -EFBIG: more than the limit; -ENOTSUP: relocatable; -EINVAL, -ENOMEM.
+ * Takes the file over, even on failure. -ENOENT: there is no debug information; -EFBIG: more than
+ * the limit; -ENOTSUP: relocatable; -EINVAL, -ENOMEM.
  */
 int debuginfo_new(struct elf_file *file, const struct debuginfo_options *options,
 		  struct debuginfo **out);
 void debuginfo_free(struct debuginfo *info);
+/* True if its common file (dwz) was not found: names and inlined calls that stand there lack. */
+bool debuginfo_lacks_alternate(const struct debuginfo *info);
 /* Bytes of memory held: sections, what libdw made of them (an estimate), and the index. */
 size_t debuginfo_bytes(const struct debuginfo *info);
 

@@ -149,6 +149,7 @@ static int elf_file_new(struct bytes bytes, Elf *elf, bool narrow, bool core, st
 	file->elf = elf;
 	file->narrow = narrow;
 	file->work = &file->counted;
+	file->plain = &file->kept;
 	err = elf_file_header(file, core);
 	if (!err)
 		err = elf_file_read_segments(file);
@@ -297,8 +298,14 @@ int elf_file_open_block(void *image, size_t size, struct elf_file **out)
 
 void elf_file_free(struct elf_file *file)
 {
+	struct elf_plain *plain, *next;
+
 	if (!file)
 		return;
+	for (plain = file->kept.first; plain; plain = next) {
+		next = plain->next;
+		free(plain);
+	}
 	elf_end(file->elf);
 	if (file->bytes.fd >= 0)
 		close(file->bytes.fd);

@@ -104,6 +104,13 @@ int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint
  * -EINVAL.
  */
 int elf_file_section_cost(const struct elf_file *file, uint32_t index, uint64_t *cost);
+/*
+ * True for a section compressed by zstd, of which libelf before 0.189 cannot say more, nor can
+ * libdw. Its bytes, of the size that elf_file_section_cost adds to sh_size, are written to `to`:
+ * -EINVAL if they are not as many, -E2BIG, -ENOMEM, or the error of a read.
+ */
+bool elf_file_section_is_zstd(const struct elf_file *file, uint32_t index);
+int elf_file_section_unzstd(const struct elf_file *file, uint32_t index, void *to, size_t size);
 /* Index of the first section of that name; 0: none. */
 uint32_t elf_file_section_index(const struct elf_file *file, const char *name);
 size_t elf_file_section_count(const struct elf_file *file);

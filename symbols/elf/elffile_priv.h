@@ -32,6 +32,21 @@ struct elf_made {
 
 #define MADE_MAX 32u
 
+struct elf_plain { /* a section that was decompressed without libelf */
+	struct elf_plain *next;
+	uint32_t index;
+	size_t size;
+	uint8_t bytes[];
+};
+
+struct elf_plains {
+	struct elf_plain *first;
+};
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2 /* glibc before 2.37 */
+#endif
+
 struct elf_file {
 	struct bytes bytes; /* its descriptor is ours */
 	void *block;	    /* the image, if it is ours */
@@ -48,7 +63,9 @@ struct elf_file {
 	struct elf_made made[MADE_MAX];	    /* with numbers from nsections on */
 	size_t nmade;
 	struct work counted;
-	struct work *work; /* &counted; readers have the file const */
+	struct elf_plains kept;
+	struct work *work;	  /* &counted; readers have the file const */
+	struct elf_plains *plain; /* &kept */
 };
 
 /*

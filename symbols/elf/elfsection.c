@@ -8,7 +8,9 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "symbols/base/limits.h"
 
@@ -89,6 +91,71 @@ int elf_file_section_cost(const struct elf_file *file, uint32_t index, uint64_t 
 	return err;
 }
 
+bool elf_file_section_is_zstd(const struct elf_file *file, uint32_t index)
+{
+	GElf_Shdr shdr;
+	Elf64_Chdr chdr;
+	Elf_Scn *scn;
+
+	return !section_find(file, index, &scn, &shdr) && shdr.sh_type != SHT_NOBITS &&
+	       shdr.sh_flags & SHF_COMPRESSED &&
+	       !bytes_read(&file->bytes, shdr.sh_offset, &chdr, sizeof(chdr)) &&
+	       chdr.ch_type == ELFCOMPRESS_ZSTD;
+}
+
+int elf_file_section_unzstd(const struct elf_file *file, uint32_t index, void *to, size_t size)
+{
+	GElf_Shdr shdr;
+	uint8_t *packed;
+	Elf_Scn *scn;
+	size_t n = 0;
+	int err = section_find(file, index, &scn, &shdr);
+
+	if (!err)
+		err = claim_check(shdr.sh_size, size, UINT64_MAX);
+	if (err || shdr.sh_size < sizeof(Elf64_Chdr))
+		return err ? err : -EINVAL;
+	packed = malloc(shdr.sh_size);
+	if (!packed)
+		return -ENOMEM;
+	err = bytes_read(&file->bytes, shdr.sh_offset, packed, shdr.sh_size);
+	if (!err)
+		n = ZSTD_decompress(to, size, packed + sizeof(Elf64_Chdr),
+				    shdr.sh_size - sizeof(Elf64_Chdr));
+	free(packed);
+	return !err && n != size ? -EINVAL : err;
+}
+
+/* Before 0.189, libelf has no zstd. The bytes are kept as long as the file. */
+static int section_plain(const struct elf_file *file, uint32_t index, uint64_t claimed,
+			 struct elf_plain **out)
+{
+	struct elf_plain *plain;
+	int err;
+
+	for (plain = file->plain->first; plain && plain->index != index; plain = plain->next)
+		;
+	*out = plain;
+	if (plain)
+		return 0;
+	if (!claimed || claimed > SIZE_MAX - sizeof(*plain))
+		return -EINVAL;
+	plain = malloc(sizeof(*plain) + claimed);
+	if (!plain)
+		return -ENOMEM;
+	err = elf_file_section_unzstd(file, index, plain->bytes, claimed);
+	if (err) {
+		free(plain);
+		return err;
+	}
+	plain->next = file->plain->first;
+	plain->index = index;
+	plain->size = claimed;
+	file->plain->first = plain;
+	*out = plain;
+	return 0;
+}
+
 /*
  * elf_compress replaces the section's bytes and header by the decompressed ones. The claim may have
  * changed since the section was examined.
@@ -127,11 +194,14 @@ static int section_decompress_gnu(Elf_Scn *scn, GElf_Shdr *shdr, uint64_t claime
 	return 0;
 }
 
-static int section_load(const struct elf_file *file, Elf_Scn *scn, GElf_Shdr *shdr, bool gnu,
-			uint64_t *left)
+/* *plain: where the bytes are, if libelf does not have them; else NULL. */
+static int section_load(const struct elf_file *file, uint32_t index, Elf_Scn *scn, GElf_Shdr *shdr,
+			bool gnu, uint64_t *left, struct elf_plain **plain)
 {
 	uint64_t claimed, cost;
 	int err;
+
+	*plain = NULL;
 
 	if (shdr->sh_type == SHT_NOBITS || shdr->sh_type == SHT_NULL)
 		return -ENOENT;
@@ -142,7 +212,9 @@ static int section_load(const struct elf_file *file, Elf_Scn *scn, GElf_Shdr *sh
 		return err;
 	cost = shdr->sh_size + claimed;
 	err = work_add(file->work, cost / 64);
-	if (!err && shdr->sh_flags & SHF_COMPRESSED)
+	if (!err && elf_file_section_is_zstd(file, index))
+		err = section_plain(file, index, claimed, plain);
+	else if (!err && shdr->sh_flags & SHF_COMPRESSED)
 		err = section_decompress(scn, shdr, claimed);
 	else if (!err && claimed)
 		err = section_decompress_gnu(scn, shdr, claimed);
@@ -165,11 +237,19 @@ static struct elf_section section_of(const GElf_Shdr *shdr)
 	};
 }
 
-/* scn: NULL if the section was made. */
+/* scn: NULL if the section was made. plain: see section_load. */
 static int section_view(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *shdr,
-			struct elf_section *out)
+			const struct elf_plain *plain, struct elf_section *out)
 {
 	const Elf_Data *data;
+
+	*out = section_of(shdr);
+	if (plain) {
+		out->flags &= ~(uint64_t)SHF_COMPRESSED;
+		out->data = plain->bytes;
+		out->size = plain->size;
+		return 0;
+	}
 
 	errno = 0;
 	data = scn ? elf_rawdata(scn, NULL)
@@ -177,7 +257,6 @@ static int section_view(const struct elf_file *file, Elf_Scn *scn, const GElf_Sh
 					  ELF_T_BYTE);
 	if (!data || (!data->d_buf && data->d_size))
 		return elffile_error();
-	*out = section_of(shdr);
 	out->data = data->d_buf ? data->d_buf : (const uint8_t *)"";
 	out->size = data->d_size;
 	return 0;
@@ -208,6 +287,7 @@ int elf_file_section_within(const struct elf_file *file, const char *name, uint6
 			    struct elf_section *out)
 {
 	uint32_t index = elf_file_section_index(file, name);
+	struct elf_plain *plain;
 	GElf_Shdr shdr;
 	Elf_Scn *scn;
 	int err;
@@ -216,20 +296,21 @@ int elf_file_section_within(const struct elf_file *file, const char *name, uint6
 		return -ENOENT;
 	err = section_find(file, index, &scn, &shdr);
 	if (!err)
-		err = section_load(file, scn, &shdr, is_gnu_packed(name), left);
-	return err ? err : section_view(file, scn, &shdr, out);
+		err = section_load(file, index, scn, &shdr, is_gnu_packed(name), left, &plain);
+	return err ? err : section_view(file, scn, &shdr, plain, out);
 }
 
 int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint64_t *left,
 			       struct elf_section *out)
 {
+	struct elf_plain *plain;
 	GElf_Shdr shdr;
 	Elf_Scn *scn;
 	int err = section_find(file, index, &scn, &shdr);
 
 	if (!err)
-		err = section_load(file, scn, &shdr, false, left);
-	return err ? err : section_view(file, scn, &shdr, out);
+		err = section_load(file, index, scn, &shdr, false, left, &plain);
+	return err ? err : section_view(file, scn, &shdr, plain, out);
 }
 
 int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out)

@@ -56,11 +56,11 @@ static void close_file(struct symbolizer *s)
 }
 
 /*
- * Asks servers for what is missing, but does not wait for it. *too_large: there is debug
- * information, but it is not read.
+ * Asks servers for what is missing, but does not wait for it. *trouble: why the debug information
+ * is not read, 0 or -ENOENT if it is, or if there is none.
  */
 static int open_file(struct symbolizer *s, const char *path, unsigned int debug_memory,
-		     bool *too_large)
+		     int *trouble)
 {
 	struct debug_place place = {.root = -1, .folder = MODULES_DEBUG_ROOT, .remote = s->remote};
 	struct debuginfo_options options = {
@@ -78,7 +78,7 @@ static int open_file(struct symbolizer *s, const char *path, unsigned int debug_
 		return err;
 	}
 	err = debuginfo_new(file, &options, &s->info);
-	*too_large = err == -EFBIG;
+	*trouble = err;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -112,26 +112,40 @@ static unsigned int wait_for_remote(struct remotedebug *remote, FILE *to)
 	return now.found;
 }
 
+/* What the answers lack. */
+static void tell_trouble(const struct symbolizer *s, int trouble, unsigned int debug_memory,
+			 FILE *to)
+{
+	if (trouble == -EFBIG)
+		fprintf(to,
+			"stacktop: the debug information takes more than %u MiB and is not read; "
+			"--debug-memory allows more\n",
+			debug_memory);
+	else if (trouble && trouble != -ENOENT)
+		fprintf(to, "stacktop: the debug information cannot be read: %s\n",
+			trouble == -EINVAL ? "it is broken" : strerror(-trouble));
+	else if (s->info && debuginfo_lacks_alternate(s->info))
+		fprintf(to,
+			"stacktop: the file that dwz has moved names to is missing: some inlined "
+			"functions have no name\n");
+}
+
 /* A debug file may name another one, which is asked for once the first is there. */
 static int open_with_remote(struct symbolizer *s, const char *path, unsigned int debug_memory,
 			    FILE *to)
 {
 	unsigned int found = 0, before;
-	bool too_large = false;
-	int err = 0, turn = 0;
+	int err = 0, turn = 0, trouble = 0;
 
 	do {
 		close_file(s);
 		before = found;
-		err = open_file(s, path, debug_memory, &too_large);
+		err = open_file(s, path, debug_memory, &trouble);
 		if (!err && s->remote)
 			found = wait_for_remote(s->remote, to);
 	} while (!err && found != before && ++turn < FETCHES_MAX);
-	if (!err && too_large)
-		fprintf(to,
-			"stacktop: the debug information takes more than %u MiB and is not read; "
-			"--debug-memory allows more\n",
-			debug_memory);
+	if (!err)
+		tell_trouble(s, trouble, debug_memory, to);
 	return err;
 }
 
