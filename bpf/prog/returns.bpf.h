@@ -53,7 +53,7 @@ struct returns_place {
 };
 
 struct returns {
-	__u64 trampoline; /* 0: no return address is replaced */
+	__u64 trampoline; /* 0: no return address is replaced; 52 bits on arm64, code has 48 */
 	__u64 next;	  /* struct return_instance */
 	__u32 count;
 	__u32 at, n; /* words and places that were looked at */
@@ -87,11 +87,11 @@ static __always_inline void returns_restore(struct returns *r, __u8 *copy, __u64
 			r->at += 8;
 		else
 			r->n++;
-		if (at >= size)
+		if (at >= size || (ARCH_HAS_LINK && p->stack <= from + at))
 			continue;
 		STEP_BARRIER(at);
 		word = (__u64 *)(copy + (at & (WALK_WINDOW_MAX - 1)));
-		if (p->stack - from >= at + ARCH_HAS_LINK && arch_code(*word) == r->trampoline)
+		if (arch_code(*word) == arch_code(r->trampoline))
 			*word = p->ra;
 	}
 }
@@ -161,7 +161,7 @@ static __always_inline int returns_begin(struct returns *r, __u64 regs[DWARF_COU
 		bpf_core_read(&r->next, sizeof(r->next), &of->next);
 	}
 	r->count = i;
-	if (ARCH_HAS_LINK && arch_code(regs[ARCH_LINK]) == addr) {
+	if (ARCH_HAS_LINK && arch_code(regs[ARCH_LINK]) == arch_code(addr)) {
 		i = returns_find(r, regs[ARCH_SP], RETURNS_ANY);
 		if (i < RETURNS_MAX)
 			regs[ARCH_LINK] = returns_place(r, i)->ra;
