@@ -27,8 +27,10 @@ int tracker_follow(struct tracker *t, pid_t pid)
 		pthread_cond_wait(&t->mappings.has_read, &t->lock.lock);
 	process_scan(t, pid);
 	p = proctable_live(&t->procs, pid);
-	if (p)
+	if (p) {
+		p->waits = true;
 		targets_follow(&t->targets, p);
+	}
 	turnlock_give(&t->lock);
 	eventfd_write(t->wake_fd, 1);
 	return p ? 0 : -ESRCH;
@@ -359,7 +361,7 @@ static bool is_waited_for(const struct tracker *t)
 			return true;
 		if (p->target && p->code.table && p->code.table->state == OBJECT_QUEUED)
 			return true;
-		if (p->target && p->code.described &&
+		if (p->target && p->code.described && !p->waits &&
 		    !p->code.next) /* is asked with the next turn */
 			return true;
 	}

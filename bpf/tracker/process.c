@@ -82,6 +82,7 @@ static void retire_exec(struct tracker *t, struct process *p, uint64_t until)
 	runcode_drop(&t->runcode, p);
 	mappings_clear(&t->mappings, p);
 	publish_drop(&t->publisher, p);
+	p->waits = false;
 	p->start_stack = 0;
 	p->exec_id = later ? p->exec_id : 0;
 }

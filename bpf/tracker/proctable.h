@@ -112,6 +112,7 @@ struct process {
 	struct process *prev_dirty, *next_dirty;
 	enum process_choice choice;
 	bool follow;	      /* of COMMAND's tree */
+	bool waits;	      /* COMMAND before its exec: the files that it has mapped do not run */
 	bool target;	      /* chosen, and the sampler knows or may ask */
 	bool listed;	      /* in the targets map, */
 	char listed_comm[16]; /* under that name */

@@ -104,7 +104,7 @@ static void take_places(struct runcode *rc, uint64_t now)
  */
 static bool is_due(const struct runcode *rc, const struct process *p, uint64_t now)
 {
-	if (p->code.question || process_is_unread(p))
+	if (p->code.question || process_is_unread(p) || p->waits)
 		return false;
 	if (p->code.bare_is_new && now >= p->code.soon)
 		return true;

@@ -410,6 +410,7 @@ int runtimefile_check(struct code_memory *m, struct runtime_question *q, uint64_
 		      const char **why)
 {
 	const struct timespec pause = {0, PAUSE_NS};
+	const int tries = q->brief ? CHECKS_QUICK : CHECKS_MAX;
 	bool right = false, lock = false;
 	uint64_t learned = 0;
 	int err = -EINVAL;
@@ -418,7 +419,7 @@ int runtimefile_check(struct code_memory *m, struct runtime_question *q, uint64_
 	*mark = 0;
 	if (q->kind >= RUNTIME_COUNT || !runtime_ops[q->kind].check)
 		return -EINVAL;
-	for (int i = 0; i < CHECKS_MAX; i++) {
+	for (int i = 0; i < tries; i++) {
 		err = runtime_ops[q->kind].check(m, &q->process, &lock, why);
 		if (err != -EINVAL && err)
 			return err;

@@ -32,6 +32,7 @@ struct runtime_object { /* of one file */
 
 struct runtime_question { /* is the layout right in the process? */
 	enum runtime kind;
+	bool brief; /* it is asked again soon: tries without pauses are enough */
 	struct runtime_process process;
 };
 

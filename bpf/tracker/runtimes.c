@@ -89,6 +89,7 @@ static void ask(struct runtimes *rs, struct process *p, const struct object *o, 
 	request.kind = OPEN_RUNTIME;
 	request.pid = process_thread(p);
 	runtimefile_question(o, bias, &request.runtime);
+	request.runtime.brief = p->runtime.wait < CONTRARY_NS;
 	o->runtime->asked = now;
 	p->runtime.question = opener_ask(rs->opener, &request, p->pid, p->uid, false);
 	p->runtime.next = now + (p->runtime.question ? WAIT_MAX_NS : REFUSED_NS);
@@ -99,7 +100,8 @@ static void look_at(struct runtimes *rs, struct process *p, uint64_t now)
 	uint64_t bias;
 	struct object *o;
 
-	if (p->runtime.entered || p->runtime.question || process_is_unread(p) || p->kthread)
+	if (p->runtime.entered || p->runtime.question || process_is_unread(p) || p->kthread ||
+	    p->waits)
 		return;
 	if (now < p->runtime.next) {
 		if (p->runtime.wait && p->runtime.wait < WAIT_MAX_NS)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two pipes: one holds the child back, the other returns the error of an exec, which closes it. */
+/*
+ * Two pipes: one holds the child back. The other says that it has mapped what it will execute, by a
+ * byte, and returns the error of an exec, which closes it.
+ */
 #include "tui/collect/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,11 +16,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tui/collect/foresee.h"
+
+#define FORESEE_MS 1000 /* a file may not answer */
+
 struct child {
 	pid_t pid;
-	int go;	   /* writing end */
-	int error; /* reading end */
-	int fd;	   /* pidfd */
+	int go;	    /* writing end */
+	int error;  /* reading end */
+	int fd;	    /* pidfd */
+	bool ready; /* has said so */
 	bool started;
 	int exec_error; /* errno of the exec; 0: it succeeded, or was not tried */
 	int status;	/* once it has ended; -1 */
@@ -48,6 +57,9 @@ child(char **argv, enum child_streams streams, int go, int error)
 	char byte;
 	int err;
 
+	foresee(argv[0]);
+	if (write(error, "", 1) < 0)
+		_exit(127);
 	/* End of file: stacktop is gone or gave up. */
 	if (TEMP_FAILURE_RETRY(read(go, &byte, 1)) != 1)
 		_exit(127);
@@ -117,6 +129,23 @@ pid_t child_pid(const struct child *c)
 	return c->pid;
 }
 
+/* End of file: it was killed. */
+static void take_ready(struct child *c)
+{
+	char byte;
+
+	if (!c->ready)
+		c->ready = TEMP_FAILURE_RETRY(read(c->error, &byte, 1)) >= 0;
+}
+
+void child_wait(struct child *c)
+{
+	struct pollfd fd = {.fd = c->error, .events = POLLIN};
+
+	if (poll(&fd, 1, FORESEE_MS) > 0)
+		take_ready(c);
+}
+
 int child_go(struct child *c)
 {
 	int err = 0;
@@ -125,6 +154,7 @@ int child_go(struct child *c)
 	c->started = true;
 	if (TEMP_FAILURE_RETRY(write(c->go, "", 1)) != 1)
 		return -errno;
+	take_ready(c);
 	n = TEMP_FAILURE_RETRY(read(c->error, &err, sizeof(err)));
 	c->exec_error = n == sizeof(err) ? err : 0;
 	return -c->exec_error;

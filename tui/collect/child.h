@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_COLLECT_CHILD_H
 
 /*
- * The COMMAND of `stacktop -- COMMAND`: a child that waits until it is tracked and sampled, so that
- * not even its first instruction is missed.
+ * The COMMAND of `stacktop -- COMMAND`: a child that waits until it is tracked and sampled, and the
+ * tables of its files are there, so that not even its first instruction is missed.
  */
 
 #include <sys/types.h>
@@ -29,6 +29,8 @@ int child_new(char **argv, enum child_streams streams, struct child **out);
 void child_free(struct child *c);
 
 pid_t child_pid(const struct child *c);
+/* Waits until it has mapped what it will execute (tui/collect/foresee.h), a second at most. */
+void child_wait(struct child *c);
 /* Releases the child and waits for its execvp: 0, or the -errno of that. */
 int child_go(struct child *c);
 /* errno of its execvp; 0: not tried yet, or successful. */

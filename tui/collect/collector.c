@@ -369,6 +369,8 @@ static int start_parts(struct collector *c, char *error, size_t size)
 	collector_set_period(c, c->options->delay);
 	err = tracker_start(c->tracker);
 	if (!err && c->command)
+		child_wait(c->command);
+	if (!err && c->command)
 		err = tracker_follow(c->tracker, child_pid(c->command));
 	if (err) {
 		snprintf(error, size, "cannot follow processes: %s", strerror(-err));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=unwind_table_build */
+/* build: -Wl,--wrap=unwind_table_build_soon */
 /*
  * What stands in the shards, against what readelf says of the files and /proc of the processes; and
  * what dropping and pinning do to one of the tables. time limit: 300 s
@@ -24,6 +24,7 @@
 #include "symbols/elf/elffile.h"
 #include "symbols/base/work.h"
 #include "tests/support/places.h"
+#include "tests/support/rights.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"
 #include "unwind/row.h"
@@ -251,6 +252,27 @@ static struct {
 	_Atomic unsigned int builds;
 } held;
 
+/* As if the rest of a file of which the rows of the CFI are in use took for ever. */
+static struct {
+	_Atomic ino_t file; /* 0: none is held */
+	_Atomic bool taken;
+} partly;
+
+struct soon_taken {
+	const struct unwind_soon *soon;
+	bool held;
+};
+
+static void take_and_wait(void *arg, const struct unwind_table *table)
+{
+	const struct soon_taken *s = arg;
+
+	s->soon->take(s->soon->arg, table);
+	partly.taken |= s->held;
+	while (s->held && partly.file)
+		usleep(1000);
+}
+
 int __real_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
 				   const struct unwind_soon *soon, struct unwind_table **out);
 int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rules *wide,
@@ -261,8 +283,11 @@ int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rule
 {
 	const struct timespec moment = {0, 1000000};
 	int fd = elf_file_fd(file);
+	struct soon_taken taken = {.soon = soon};
+	const struct unwind_soon waiting = {take_and_wait, &taken};
 	struct stat st;
 
+	taken.held = partly.file && fd >= 0 && !fstat(fd, &st) && st.st_ino == partly.file;
 	while (order.closed)
 		usleep(1000);
 	order.builds++;
@@ -277,7 +302,7 @@ int __wrap_unwind_table_build_soon(const struct elf_file *file, struct wide_rule
 		if (fd >= 0 && !fstat(fd, &st) && st.st_ino == order.file[i] &&
 		    st.st_dev == order.device[i] && !order.turn[i])
 			order.turn[i] = order.builds;
-	return __real_unwind_table_build_soon(file, wide, soon, out);
+	return __real_unwind_table_build_soon(file, wide, &waiting, out);
 }
 
 static void watch_for(int i, const char *path)
@@ -319,6 +344,42 @@ static void small_files_come_before_large_ones(void **state)
 	run_end(&r);
 	unlink(small);
 	unlink(large);
+}
+
+/* Walks need not wait until the machine code of a large library has been read. */
+static void rows_of_the_cfi_are_used_meanwhile(void **state)
+{
+	struct inventory_object before, after;
+	char path[SCRATCH], from[256], command[512];
+	static struct running r;
+	const char *name;
+	struct stat st;
+	struct child c;
+
+	(void)state;
+	ask("ls /usr/lib*/*/libcrypto.so.[0-9]* /usr/lib64/libcrypto.so.[0-9]* 2>/dev/null", from,
+	    sizeof(from));
+	if (!from[0])
+		skip_since("no libcrypto");
+	close(scratch_file(path, "t-inventory"));
+	name = base_name(path);
+	snprintf(command, sizeof(command), "cp %s %s", from, path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(stat(path, &st), 0);
+	partly.file = st.st_ino;
+	c = child_start(BY_EXEC, "t-inventory", 0);
+	map_library(&c, path);
+	run_own(&r);
+	WAIT(partly.taken);
+	WAIT(is_in(&r, name, INVENTORY_READY));
+	assert_true(object_named(&r, name, &before));
+	assert_true(before.words > 0);
+	partly.file = 0;
+	WAIT(object_named(&r, name, &after) && after.words > before.words);
+	assert_int_equal(after.state, INVENTORY_READY);
+	child_end(&c);
+	run_end(&r);
+	unlink(path);
 }
 
 /* The tracker says so to the builder, and ends while it is at work. */
@@ -633,6 +694,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(says_what_readelf_and_proc_say),
 		cmocka_unit_test(blocks_are_all_that_is_used),
 		cmocka_unit_test(small_files_come_before_large_ones),
+		cmocka_unit_test(rows_of_the_cfi_are_used_meanwhile),
 		cmocka_unit_test(the_end_does_not_wait_for_a_build),
 		cmocka_unit_test(dropped_stays_away_until_sampled),
 		cmocka_unit_test(pinned_outlives_its_processes),
