@@ -231,6 +231,9 @@ static void *tracker_main(void *arg)
 		process_bury(t, now > keep ? now - keep : 0);
 		runcode_turn(&t->runcode, now);
 		runtimes_turn(&t->runtimes, now);
+		/* What they ask goes to the helpers at once, not after the wait. */
+		if (opener_wait(t->opener) >= 0)
+			opener_turn(t->opener, clock_now());
 		if (now - t->evictor.scanned >= SCAN_NS)
 			evict_scan(&t->evictor, now);
 		idlefile_look(&t->idlefiles, now);
