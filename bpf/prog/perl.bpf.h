@@ -3,18 +3,24 @@
 #define STACKTOP_BPF_PROG_PERL_BPF_H
 
 /*
- * The frames of Perl (docs/design/runtimes.md). A thread's interpreter leads to a
- * chain of stacks of contexts; those of subs, formats and evals of a text are frames. One native
- * frame of Perl_runops_standard runs several, which make a run. A run ends
- * - at a sub without a place to go on: C has called it;
+ * The frames of Perl (docs/design/runtimes.md). A thread's interpreter leads to a chain of stacks
+ * of contexts; those of subs, formats and evals of a text are frames. One run loop, a native frame
+ * of Perl_runops_standard, runs several, which make a run. A run ends
+ * - at a sub without a place to go on: C has called it, or it is the last call of a block that ends
+ *   without an operation of its own, which the context outside of it tells;
  * - at the end of a stack that has other contexts: the block of a sort;
- * - at the outermost eval of a run that was called without one: Perl runs that eval in another call
- *   of Perl_runops_standard (docatch), so that die() need not leave more of the C stack.
- * If there are as many runs as such native frames, they belong together in this order; else nothing
- * is proven, and no frame has a place.
+ * - at the outermost eval of a run that was called without one: Perl runs that eval in another loop
+ *   (docatch), so that die() need not leave more of the C stack.
  *
- * That the interpreter is this thread's is proven by its innermost JMPENV, which is a variable on
- * this native stack.
+ * Where C catches exceptions it has a JMPENV on its stack and calls at most one loop: contexts of
+ * evals name theirs, which proves the places of these runs. Such a loop without a run of its own
+ * goes on with the run outside, after the eval that it was for. All other runs between two proofs
+ * belong to all other loops there, if they are as many; else these runs have no place. Of the
+ * innermost ones, one may not have its loop yet (sort between two comparisons), and a loop may have
+ * ended its run.
+ *
+ * That the interpreter is this thread's is proven by its innermost JMPENV, which is on this native
+ * stack.
  */
 #include <linux/bpf.h>
 
@@ -29,6 +35,14 @@
 
 #define PERL_CONTEXTS_MAX (1u << 20)
 #define PERL_CODE_BYTES	  104u /* of a sub's body */
+
+/* Loops and catches of one segment between two proofs. */
+#define PERL_LOOPS_MAX 256
+#define PERL_TURN      64
+#define PERL_CATCHES   16
+
+/* r->skip: of the innermost runs and loops, the first one is left out. */
+enum perl_skip { PERL_SKIP_NONE, PERL_SKIP_RUN, PERL_SKIP_LOOP };
 
 /* What has no sub: r->functions then has the name of the file. */
 #define PERL_MAIN (1ull << 62)
@@ -67,32 +81,144 @@ static __always_inline __u64 perl_find(const struct cpu_state *st, const struct 
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-/* Gives the frames from r->run to n, which may be none, the next native frame. */
-__attribute__((noinline)) int perl_place(__u32 n)
+/*
+ * The next run loop outside, r->record; 0: there is none. r->base: it is the one of the JMPENV
+ * before r->jump, LANGUAGE_NOWHERE if that has none.
+ */
+__attribute__((noinline)) int perl_next_loop(void)
+{
+	struct runtime_state *r = runtime_state();
+	__u32 at, native;
+
+	if (!r || !r->budget)
+		return 0;
+	r->budget--;
+	runtime_search(r->jump, 1);
+	at = r->record;
+	native = r->native;
+	r->base = r->found;
+	if (!r->found) {
+		if (at == LANGUAGE_NOWHERE)
+			return 0;
+		runtime_search(r->jump, 1);
+		r->base = r->found && !r->words;
+	}
+	r->record = at;
+	if (r->base)
+		r->jump = runtime_word(r->jump);
+	else
+		r->native = native;
+	return 1;
+}
+
+/* The loop of a run that no JMPENV proves: r->record. */
+static __always_inline void perl_pair(struct runtime_state *r)
+{
+	int i, loops = 1;
+
+	if (!r->pending && !r->proven)
+		r->alone = r->entries <= 1;
+	r->record = LANGUAGE_NOWHERE;
+	if (r->skip == PERL_SKIP_RUN) {
+		r->skip = PERL_SKIP_NONE;
+		return;
+	}
+	if (r->skip == PERL_SKIP_LOOP)
+		loops = 2;
+	r->skip = PERL_SKIP_NONE;
+	r->pending += loops;
+	for (i = 0; i < PERL_CATCHES; i++) {
+		if (!perl_next_loop())
+			break;
+		loops -= !r->base;
+		if (!loops)
+			return;
+	}
+	r->record = LANGUAGE_NOWHERE;
+}
+
+/*
+ * The loop of the run inside of the JMPENV after which catch is the next one: r->record. The runs
+ * before keep their places if they have all loops inside of it. catch == 0: all loops of the walk.
+ * n: see perl_place.
+ */
+__attribute__((noinline)) int perl_prove(__u64 catch, __u32 n)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u32 at, plain = 0;
+	int i, found = 0;
+
+	if (!st || !r)
+		return 0;
+	r->native = r->proven;
+	r->jump = r->outer_record;
+	for (i = 0; i < PERL_LOOPS_MAX; i++) {
+		if (!perl_next_loop()) {
+			found = !catch && r->budget && walk_is_complete(st->reason);
+			break;
+		}
+		plain += !r->base;
+		if (r->base && catch && r->jump == catch) {
+			found = 1;
+			break;
+		}
+	}
+	if (!found) {
+		r->budget = 0; /* nor will others be */
+		r->record = LANGUAGE_NOWHERE;
+		return 0;
+	}
+	at = r->record;
+	if (plain != r->pending) {
+		if (!r->proven && !r->alike)
+			r->shift = plain - r->pending;
+		runtime_forget_places();
+	}
+	r->proven = r->native;
+	r->outer_record = r->jump;
+	r->from = n;
+	r->pending = r->alike = 0;
+	r->record = at;
+	return 0;
+}
+
+/*
+ * The frames from r->run to n, which may be none, are a run. catch: as in perl_prove, or 0: nothing
+ * proves its loop. joins: if it has no loop yet, the next run outside runs its frames.
+ */
+__attribute__((noinline)) int perl_place(__u32 n, __u64 catch, int joins)
 {
 	struct runtime_state *r = runtime_state();
 
 	if (!r)
 		return 0;
-	runtime_search(0, 1);
-	r->lost += !r->words;
-	if (n > r->run) {
-		n--;
+	if (catch)
+		perl_prove(catch, n);
+	else
+		perl_pair(r);
+	r->lost += r->record == LANGUAGE_NOWHERE;
+	if (n > r->run && !(joins && r->record == LANGUAGE_NOWHERE)) {
+		r->run = n--;
 		STEP_BARRIER(n);
 		r->frames[n & (LANGUAGE_FRAMES_MAX - 1)].at = r->record;
 	}
 	return 0;
 }
 
-/* catches: the call was made without an eval, so that one inside of it has a call of its own. */
-static __always_inline void perl_end_run(struct runtime_state *r, int catches)
+/* Ends a run that C has called without an eval: one inside of it has a loop of its own. */
+static __always_inline void perl_end_run(struct runtime_state *r)
 {
-	if (catches && r->caught) {
-		perl_place(r->inner);
-		r->run = r->inner;
-	}
-	perl_place(r->nframes);
-	r->run = r->nframes;
+	if (r->caught)
+		perl_place(r->inner, runtime_word(r->above_catch), 1);
+	perl_place(r->nframes, 0, 0);
+	r->caught = r->entries = 0;
+}
+
+/* Ends one that a JMPENV proves. */
+static __always_inline void perl_end_caught(struct runtime_state *r, __u64 catch, int joins)
+{
+	perl_place(r->nframes, catch, joins);
 	r->caught = r->entries = 0;
 }
 
@@ -199,14 +325,25 @@ static __always_inline int perl_add_sub(struct runtime_state *r)
 	return 1;
 }
 
-/* Is the context at addr that of an eval that C itself has made around its call? */
-static __always_inline int perl_is_call_eval(struct runtime_state *r, __u64 addr)
+/*
+ * What is outside of a sub without a place to go on? A JMPENV: C has called it within an eval,
+ * which was made under that one. 1: a block whose last operation this call is. 0: C.
+ */
+static __always_inline __u64 perl_caller(struct runtime_state *r, __u64 addr)
 {
 	const struct perl_layout *l = &r->process.perl;
+	__u64 catch;
+	int type;
 
-	return addr >= r->limit && !window_hold(r, addr, l->context_size) &&
-	       (window_byte(r, addr) & PERL_CONTEXT_MASK) == PERL_CONTEXT_EVAL &&
-	       !window_word(r, addr + l->context_retop);
+	if (addr < r->limit || window_hold(r, addr, l->context_size))
+		return 0;
+	type = window_byte(r, addr) & PERL_CONTEXT_MASK;
+	if (type == PERL_CONTEXT_EVAL && !window_word(r, addr + l->context_retop)) {
+		catch = window_word(r, addr + l->context_catch);
+		return catch != r->top ? catch : 0;
+	}
+	return type == PERL_CONTEXT_SORT || type == PERL_CONTEXT_DEFER ||
+	       (type == PERL_CONTEXT_SUB && window_byte(r, addr) & PERL_CONTEXT_REGEX);
 }
 
 /*
@@ -217,7 +354,7 @@ __attribute__((noinline)) int perl_step_sub(__u64 addr)
 {
 	struct runtime_state *r = runtime_state();
 	const struct perl_layout *l;
-	__u64 retop, cop;
+	__u64 retop, cop, caller;
 	int taken, fake;
 
 	if (!r)
@@ -248,8 +385,15 @@ __attribute__((noinline)) int perl_step_sub(__u64 addr)
 	if (!fake)
 		r->above = cop;
 	r->entries++;
-	if (!retop)
-		perl_end_run(r, !perl_is_call_eval(r, addr - l->context_size));
+	if (retop)
+		return 1;
+	caller = perl_caller(r, addr - l->context_size);
+	if (caller == 1)
+		r->alike++;
+	else if (caller)
+		perl_end_caught(r, caller, 0);
+	else
+		perl_end_run(r);
 	return 1;
 }
 
@@ -261,29 +405,43 @@ __attribute__((noinline)) int perl_step_eval(__u64 addr)
 {
 	struct runtime_state *r = runtime_state();
 	const struct perl_layout *l;
-	__u64 code;
+	__u64 code, catch, retop, cop;
+	int text, own;
 
 	if (!r)
 		return 0;
 	l = &r->process.perl;
-	if (r->first && window_word(r, addr + l->context_catch) != r->record)
+	catch = window_word(r, addr + l->context_catch);
+	if (r->first && catch != r->top)
 		return 1;
-	code = window_byte(r, addr) & PERL_CONTEXT_TRY ? 0 : window_word(r, addr + l->context_eval);
+	retop = window_word(r, addr + l->context_retop);
+	cop = window_word(r, addr + l->context_cop);
+	text = !(window_byte(r, addr) & PERL_CONTEXT_TRY);
+	code = text ? window_word(r, addr + l->context_eval) : 0;
 	if (r->first && code && (!perl_take_code(code) || object_int(r, l->code_depth) != 1)) {
 		r->above = 0; /* it may be a statement of that eval */
 		return 1;
 	}
 	r->first = 0;
-	if (!window_word(r, addr + l->context_retop))
+	own = catch == r->top;
+	r->top = catch;
+	/* C has made it around its call of a sub. */
+	if (!retop && !own)
 		return 1;
-	if (!(window_byte(r, addr) & PERL_CONTEXT_TRY)) {
+	if (text) {
 		if (code && !perl_add_text(PERL_EVAL))
 			return 0;
-		r->above = window_word(r, addr + l->context_cop);
+		r->above = cop;
+	}
+	r->entries++;
+	if (!retop) {
+		/* C runs it, or it is the last operation of a block. */
+		perl_end_caught(r, runtime_word(catch), 1);
+		return 1;
 	}
 	r->caught = 1;
 	r->inner = r->nframes;
-	r->entries++;
+	r->above_catch = catch;
 	return 1;
 }
 
@@ -296,27 +454,24 @@ __attribute__((noinline)) int perl_step_stack(void)
 		return 0;
 	if (r->outer) {
 		if (r->entries)
-			perl_end_run(r, 1);
+			perl_end_run(r);
 		perl_enter_stack(r, r->outer);
 		return 1;
 	}
 	/* The program itself runs in a block. */
 	if (r->entries && perl_add_text(PERL_MAIN))
-		perl_end_run(r, 0);
-	else if (r->entries)
-		r->lost++;
+		perl_end_caught(r, r->thread + r->process.perl.interp_start, 0);
+	else if (r->pending)
+		perl_prove(0, r->nframes);
 	return 0;
 }
 
 /* One context; 1: there may be more. */
-__attribute__((noinline)) int perl_step(void)
+static __always_inline int perl_step(struct runtime_state *r)
 {
-	struct runtime_state *r = runtime_state();
 	__u64 addr;
 	int type;
 
-	if (!r)
-		return 0;
 	addr = r->frame;
 	if (addr < r->limit || !addr)
 		return perl_step_stack();
@@ -332,34 +487,45 @@ __attribute__((noinline)) int perl_step(void)
 		return perl_step_eval(addr);
 	r->first = 0;
 	r->entries++;
+	if (type == PERL_CONTEXT_DEFER)
+		perl_end_run(r);
 	return 1;
 }
 
+/* Contexts of loops and blocks count as frames here. */
 __attribute__((noinline)) int perl_some_steps(void)
 {
+	struct runtime_state *r = runtime_state();
 	int i;
 
-	for (i = 0; i < 32; i++)
-		if (!perl_step())
+	if (!r)
+		return 0;
+	for (i = 0; i < PERL_TURN; i++)
+		if (!perl_step(r))
 			return 0;
 	return 1;
 }
 
-__attribute__((noinline)) int perl_more_steps(void)
+static __always_inline void perl_pass(struct runtime_state *r, __u32 skip)
 {
+	const struct perl_layout *l = &r->process.perl;
 	int i;
 
-	for (i = 0; i < 16; i++)
+	r->skip = skip;
+	r->nframes = r->from = r->native = r->lost = r->torn = 0;
+	r->run = r->inner = r->proven = r->pending = r->alike = r->shift = r->alone = 0;
+	r->first = 1;
+	r->above = runtime_word(r->thread + l->interp_cop);
+	r->top = r->jump = r->outer_record = runtime_word(r->thread + l->interp_catch);
+	perl_enter_stack(r, runtime_word(r->thread + l->interp_stack));
+	for (i = 0; i < (int)(4 * LANGUAGE_FRAMES_MAX / PERL_TURN); i++)
 		if (!perl_some_steps())
-			return 0;
-	return 1;
+			break;
 }
 
 static __always_inline void perl_walk(const struct cpu_state *st, struct runtime_state *r)
 {
-	const struct perl_layout *l = &r->process.perl;
 	struct runtime_stats *s = runtime_stats();
-	int i;
 
 	if (!s)
 		return;
@@ -368,18 +534,10 @@ static __always_inline void perl_walk(const struct cpu_state *st, struct runtime
 		s->stateless++;
 		return;
 	}
-	r->run = r->inner = 0;
-	r->first = 1;
-	r->above = runtime_word(r->thread + l->interp_cop);
-	r->record = runtime_word(r->thread + l->interp_catch);
-	perl_enter_stack(r, runtime_word(r->thread + l->interp_stack));
-	/* Contexts of loops and blocks count as frames here. */
-	for (i = 0; i < (int)(4 * LANGUAGE_FRAMES_MAX / 512); i++)
-		if (!perl_more_steps())
-			break;
-	/* Now there is no native frame left, either. */
-	runtime_search(0, 1);
-	if (r->words || r->lost || r->torn || r->run < r->nframes || !walk_is_complete(st->reason))
+	perl_pass(r, PERL_SKIP_NONE);
+	if (r->shift == 1 || (r->shift == -1 && r->alone))
+		perl_pass(r, r->shift == 1 ? PERL_SKIP_LOOP : PERL_SKIP_RUN);
+	if (r->from < r->nframes)
 		runtime_forget_places();
 	s->walks++;
 	s->frames += r->nframes;

@@ -17,10 +17,13 @@
 
 /* PERL_CONTEXT: a call, a loop, an eval */
 #define PERL_CONTEXT_MASK   15
+#define PERL_CONTEXT_SORT   0 /* the block of a sort */
 #define PERL_CONTEXT_SUB    9
 #define PERL_CONTEXT_FORMAT 10
 #define PERL_CONTEXT_EVAL   11
+#define PERL_CONTEXT_DEFER  13
 #define PERL_CONTEXT_TRY    0x40 /* of an eval {}, not of a text */
+#define PERL_CONTEXT_REGEX  0x40 /* of a sub: code in a regular expression */
 #define PERL_CONTEXT_FAKE   0x80 /* of what is no sub: code in a regular expression */
 
 /* SV, the head of all values */

@@ -32,10 +32,11 @@ def folder():
 
 class Chains:
     """runs: native functions that run the language's frames
-    start: a native function without which a stack is one of its own, with only the inner part of a chain"""
+    start: a native function without which a stack is one of its own, with only the inner part of a chain
+    bare: frames of the language inside of which C may run a native one that has none"""
 
-    def __init__(self, known, runs, start=None):
-        self.runs, self.start = runs, start
+    def __init__(self, known, runs, start=None, bare=()):
+        self.runs, self.start, self.bare = runs, start, bare
         self.possible = set()
         for chain in known:
             names = chain.split(";")
@@ -54,8 +55,8 @@ class Chains:
             if frame in self.names:
                 chain.append(frame)
             elif frame in self.runs and after not in self.names:
+                whole = whole and any(name in self.bare for name in chain[-2:])
                 chain.append("*")
-                whole = False
         return tuple(chain), whole
 
     def is_possible(self, chain):
@@ -88,11 +89,11 @@ class Chains:
                 self.bad[chain] += count
 
 
-def watch(command, runs, enough, start=None, seconds=SECONDS):
+def watch(command, runs, enough, start=None, bare=(), seconds=SECONDS):
     """Samples the program until it has so many samples with all frames. (its Chains, messages)"""
     with live.Load(command, stdout=subprocess.PIPE) as process:
         ready, _, _ = select.select([process.stdout], [], [], 30)
-        chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, start)
+        chains = Chains(json.loads(process.stdout.readline()) if ready else [], runs, start, bare)
         sampler = subprocess.Popen([live.STACKTOP, "-b", "-F", "4999", "-d", "1", "-n", str(seconds), "-p",
                                     str(process.pid), "--format", "folded", "--frames", "all"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

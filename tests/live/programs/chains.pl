@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 use strict;
 no warnings;
-use List::Util qw(first reduce);
+use List::Util qw(any first reduce);
 
 our ($noting, %chains) = (1);
+my ($tied, $object);
+my $dumps = eval { require Data::Dumper };
 
 sub p_note {
 	return if !$noting;
@@ -36,6 +38,20 @@ sub p_text { return eval 'p_leaf(5); p_plain(3)' }
 sub p_sort { my @x = sort { p_leaf(5); $a <=> $b } 3, 1, 2; @x = sort p_compare 3, 1, 2; @x = sort p_eval_compare 2, 1; return @x }
 sub p_wantarray { my @x = (p_plain(3), p_leaf(3)); return @x }
 sub p_warn { local $SIG{__WARN__} = sub { p_leaf(5) }; warn 'x' }
+sub p_last {
+	my @x = sort { p_plain(3) } 3, 1, 2;
+	@x = sort { p_leaf(1) < 0 || p_compare() } 3, 1, 2;
+	@x = sort { "$object" cmp p_plain(2) } 2, 1;
+	'abc' =~ /b(?{ p_leaf(1) && p_plain(5) })c/;
+}
+# The loop of the block has no sub: the eval has one of its own.
+sub p_eval_last { my @x = sort { eval { p_leaf(3) } } 2, 1; @x = sort { eval 'p_leaf(3)' } 2, 1; return @x }
+sub p_through { my $n = shift; return p_leaf(5) if !$n; my @x = sort { p_through($n - 1) } 2, 1; return p_leaf(1) }
+sub p_after { eval { p_leaf(2) }; p_plain(3); my @x = sort { p_leaf(2); eval { p_leaf(2) }; p_plain(2) } 2, 1; return "$object" }
+sub p_signal { local $SIG{USR1} = sub { p_leaf(5) }; kill USR1 => $$; return p_leaf(3) }
+sub p_any { return any { p_last() if $_ == 1; p_leaf(2); 0 } 1, 2 }
+sub p_begin { return eval 'BEGIN { p_plain(3) } p_leaf(3)' }
+sub p_dump { local $Data::Dumper::Freezer = 'freeze'; return Data::Dumper::Dumper(PBase->new) }
 sub p_hook { local $SIG{__DIE__} = sub { p_leaf(5) }; eval { die 'x' } }
 
 package PDropped;
@@ -43,6 +59,7 @@ sub new { return bless {}, shift }
 sub DESTROY { main::p_leaf(5); eval { main::p_leaf(3) } }
 package PBase;
 sub new { return bless { n => 3 }, shift }
+sub freeze { main::p_leaf(5); eval { main::p_leaf(2) } }
 sub inherited { my ($self, $n) = @_; return $self->own($n) }
 sub own { return main::p_leaf($_[1]) }
 package PChild;
@@ -58,10 +75,10 @@ sub FETCH { main::p_leaf(5); eval { main::p_plain(3) }; return 1 }
 sub STORE { main::p_leaf(5) }
 package main;
 
-my $tied;
 tie $tied, 'PTied';
-my $object = PChild->new;
+$object = PChild->new;
 my $closure = p_closure(3);
+my $x;
 do {
 	p_leaf(30);
 	p_plain(30);
@@ -81,10 +98,19 @@ do {
 	p_wantarray();
 	p_warn();
 	p_hook();
+	p_last();
+	p_eval_last();
+	p_through(3);
+	$x = (sort { p_after() } 2, 1)[0];
+	p_after();
+	p_signal();
+	p_any();
+	p_begin();
+	p_dump() if $dumps;
 	$object->inherited(5);
 	PBase->new->inherited(5);
 	$object->missing(3);
-	my $x = $object + 1; $x = "$object"; $x = $object cmp 'y';
+	$x = $object + 1; $x = "$object"; $x = $object cmp 'y';
 	$x = $tied; $tied = 2;
 	eval { $x = $tied; p_leaf(3) };
 	$x = first { p_leaf(3); $_ == 2 } 1, 2, 3;
