@@ -175,9 +175,21 @@ static void folder_of(int fd, char *dir, size_t size)
 		slash[slash == dir] = '\0';
 }
 
+/* Address of the first executable segment; 0: there is none. */
+static uint64_t code_start(const struct elf_file *file)
+{
+	size_t count;
+	const struct elf_load *loads = elf_file_loads(file, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (loads[i].exec)
+			return loads[i].vaddr;
+	return 0;
+}
+
 void debug_link_read(const struct elf_file *file, struct debug_link *out)
 {
-	*out = (struct debug_link){.machine = elf_file_machine(file)};
+	*out = (struct debug_link){.machine = elf_file_machine(file), .code = code_start(file)};
 	out->id_length = (uint8_t)elf_file_build_id(file, out->id);
 	read_name_and_crc(file, out);
 	folder_of(elf_file_fd(file), out->dir, sizeof(out->dir));
@@ -242,6 +254,9 @@ static bool belongs(const struct debug_link *link, const struct elf_file *debug)
 	uint32_t sum = 0;
 
 	if (elf_file_machine(debug) != link->machine)
+		return false;
+	/* Prelink moves a library, and not its debug file: all names would be others'. */
+	if (link->code && code_start(debug) && code_start(debug) != link->code)
 		return false;
 	if (link->id_length && elf_file_build_id(debug, other))
 		return id_is(debug, link->id, link->id_length);

@@ -30,6 +30,7 @@ struct debug_link {
 	bool has_crc;	   /* name and crc are set */
 	uint32_t crc;
 	uint16_t machine;
+	uint64_t code;	/* where the file has its code; 0: not known */
 	char name[256]; /* no '/' in it */
 	char dir[4096]; /* of the file, "" when unknown */
 };
