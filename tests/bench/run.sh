@@ -3,8 +3,9 @@
 #
 # `make bench`: the figures that the project promises, each beside its peer of the same run. Needs
 # root and an idle machine. BENCH='walk size' measures only these (walk, quick, again, size, start,
-# share, views, exec, churn, names, python, session, ui, waits, frames, push); BENCH_DIR (/usr) is the folder of the
-# files for the sum of tables. The status is an error only when something could not be measured.
+# share, views, exec, churn, names, python, session, ui, waits, frames, push) or `short`, which takes six minutes:
+# the first moments of processes, of some with SHORT='python 100'. BENCH_DIR (/usr) is the folder of the files for
+# the sum of tables. The status is an error only when something could not be measured.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1

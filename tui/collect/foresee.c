@@ -24,6 +24,11 @@ struct foreseen {
 	char beside[PATH_MAX]; /* the folder of the dynamic linker; empty: not known */
 };
 
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+	snprintf(folder, PATH_MAX, "%.*s", (int)(strrchr(path, '/') - path), path);
+}
+
 /* False: there is no such file, or too many. */
 static bool add_file(struct foreseen *f, const char *path)
 {
@@ -137,7 +142,7 @@ static void add_needed(struct foreseen *f, const struct elf_file *file, const ch
 	if (elf_file_section(file, ".dynamic", &dynamic) ||
 	    elf_file_section(file, ".dynstr", &strings))
 		return;
-	snprintf(origin, sizeof(origin), "%.*s", (int)(strrchr(path, '/') - path), path);
+	folder_of(path, origin);
 	for (size_t at = 0; dynamic.size - at >= sizeof(entry); at += sizeof(entry)) {
 		memcpy(&entry, dynamic.data + at, sizeof(entry));
 		if (entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH)
@@ -168,8 +173,16 @@ static void add_linker(struct foreseen *f, const struct elf_file *file)
 	name = string_at(&s, 0);
 	if (!name || !add_file(f, name) || f->count == before)
 		return;
-	name = f->paths[before];
-	snprintf(f->beside, sizeof(f->beside), "%.*s", (int)(strrchr(name, '/') - name), name);
+	folder_of(f->paths[before], f->beside);
+}
+
+/* `java` loads its machine by dlopen(3), which takes longer to build than most programs run. */
+static void add_machine(struct foreseen *f, const char *path)
+{
+	char origin[PATH_MAX];
+
+	folder_of(path, origin);
+	add_from(f, "$ORIGIN/../lib/server:$ORIGIN/../lib/amd64/server", origin, "libjvm.so");
 }
 
 void foresee(const char *program)
@@ -186,6 +199,8 @@ void foresee(const char *program)
 			continue;
 		}
 		map_code(file);
+		if (!i)
+			add_machine(&f, f.paths[i]);
 		add_linker(&f, file);
 		add_needed(&f, file, f.paths[i]);
 		elf_file_free(file);
