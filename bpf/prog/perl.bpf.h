@@ -72,7 +72,10 @@ static __always_inline __u64 perl_find(const struct cpu_state *st, const struct 
 		interp = 0;
 		if (key < PERL_KEYS_MAX)
 			interp = runtime_word(r->pointer + PERL_KEYS + 16 * key + 8);
-		if (perl_is_ours(st, r, interp))
+		/* Where a program in C calls subs, nothing catches exceptions. */
+		if (perl_is_ours(st, r, interp) ||
+		    (interp && runtime_word(interp + r->process.perl.interp_catch) ==
+				       interp + r->process.perl.interp_start))
 			return interp;
 		interp = runtime_word(r->process.type);
 	}

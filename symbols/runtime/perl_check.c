@@ -19,12 +19,14 @@
 #define LINE_LIMIT	 (1u << 24)
 #define CONTEXT_LAST	 13 /* of types */
 #define STASH_MAX	 (1u << 24)
+#define INTERPRETER_MAX	 8192u /* bytes */
 
 struct perl_checker {
 	const struct perl_layout *l;
 	perl_read_fn *read;
 	void *arg;
 	const char *why;
+	uint64_t interp;
 	unsigned int subs, contexts;
 	uint8_t context[CONTEXT_SIZE_MAX];
 	uint8_t code[CODE_SIZE];
@@ -120,13 +122,22 @@ static bool is_package(struct perl_checker *c, uint64_t stash)
 	return is_text(c, name);
 }
 
+/* A sub that a program in C calls has no statement: PL_compiling, a part of the interpreter, is. */
+static bool is_compiling(const struct perl_checker *c, uint64_t cop)
+{
+	return !c->l->global && cop > c->interp && cop - c->interp < INTERPRETER_MAX;
+}
+
 static int check_statement(struct perl_checker *c, uint64_t cop)
 {
 	uint64_t file;
 	uint32_t line;
 
-	if (!cop || cop & 7 || read_int(c, cop + c->l->cop_line, &line) || line > LINE_LIMIT ||
-	    !line)
+	if (!cop || cop & 7 || read_int(c, cop + c->l->cop_line, &line))
+		return refuse(c, "a statement is at an impossible line");
+	if (!line && is_compiling(c, cop))
+		return 0;
+	if (line > LINE_LIMIT || !line)
 		return refuse(c, "a statement is at an impossible line");
 	if (read_word(c, cop + c->l->cop_file, &file))
 		return refuse(c, "a statement has no file");
@@ -304,6 +315,7 @@ int perl_check(const struct perl_layout *layout, uint64_t first, perl_read_fn *r
 		err = refuse(&c, "the state cannot be read");
 	if (!err && !interp)
 		return -ENOENT;
+	c.interp = interp;
 	if (!err)
 		err = check_catches(&c, interp);
 	if (!err && (read_word(&c, interp + layout->interp_stack, &stack) ||

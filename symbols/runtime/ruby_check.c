@@ -361,6 +361,8 @@ static int learn(struct ruby_checker *c, uint64_t tag, uint64_t guard, unsigned 
 	static struct ruby_tags tags;
 	int jump = RUBY_JUMP_BUILTIN;
 
+	if (!tag) /* a program in C does not call it now */
+		return -EAGAIN;
 	for (; jump <= RUBY_JUMP_MANGLED; jump++) {
 		ruby_layout_jump(c->l, (enum ruby_jump)jump);
 		if (read_tags(c, tag, guard, &tags) && tags.count)
