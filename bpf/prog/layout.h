@@ -124,9 +124,9 @@ struct proc_entry {
 	 * exec, too, where addresses are not randomized.
 	 */
 	__u64 exec_id;
-	__u64 exec_at; /* when it was written, ns of the kernel's CLOCK_MONOTONIC */
-	__u32 runtime; /* enum runtime: it has an entry in the map of runtimes */
-	__u32 version; /* another one for each list, table and change of these */
+	__u64 exec_at;	/* when it was written, ns of the kernel's CLOCK_MONOTONIC */
+	__u32 runtimes; /* a byte of each, RUNTIME_BYTE, | RUNTIMES_KEEP_FP; 0: there are no more */
+	__u32 version;	/* another one for each list, table and change of these */
 };
 
 /* Trails of one CPU (unwind/trail.h). */

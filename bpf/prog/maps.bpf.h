@@ -21,8 +21,9 @@ struct cpu_state {
 	entry_regs_t regs;
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct count_key key;
-	__u32 runtime; /* enum runtime of the process */
-	__s32 reason;  /* for which the walk ended, while a runtime's program runs */
+	__u32 runtimes; /* of the process, that are still to be walked (struct proc_entry) */
+	__u32 kept;	/* frames of those that were walked (struct kept_frames) */
+	__s32 reason;	/* for which the walk ended, while a runtime's program runs */
 	/*
 	 * The sample hit user code. Read again where it counts, so that the verifier does not
 	 * follow the rest of the program once for each.

@@ -645,21 +645,6 @@ __attribute__((noinline)) int perl_send_method(__u32 n)
 
 RUNTIME_SENDER(perl, RUNTIME_PERL)
 
-SEC("perf_event")
-int on_perl(struct bpf_perf_event_data *ctx)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-
-	if (!st || !r)
-		return 0;
-	if (runtime_begin(st, r))
-		perl_walk(st, r);
-	runtime_hash();
-	sample_hash_user(st->reason);
-	perl_send();
-	runtime_finish(st, r);
-	return 0;
-}
+RUNTIME_PROGRAM(perl, perl_walk(st, r))
 
 #endif

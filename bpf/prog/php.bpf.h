@@ -497,21 +497,6 @@ __attribute__((noinline)) int php_send_method(__u32 n)
 
 RUNTIME_SENDER(php, RUNTIME_PHP)
 
-SEC("perf_event")
-int on_php(struct bpf_perf_event_data *ctx)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-
-	if (!st || !r)
-		return 0;
-	if (runtime_begin(st, r))
-		php_walk(r);
-	runtime_hash();
-	sample_hash_user(st->reason);
-	php_send();
-	runtime_finish(st, r);
-	return 0;
-}
+RUNTIME_PROGRAM(php, php_walk(r))
 
 #endif

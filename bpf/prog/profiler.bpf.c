@@ -97,9 +97,10 @@ static __always_inline void end_sample(void *ctx, struct profiler_stats *s, stru
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
 		if (walk_user(st, start_stack, NULL)) {
-			if (config.runtimes &&
-			    st->runtime) /* finishes the sample, unless it is not there */
-				bpf_tail_call(ctx, &runtime_programs, st->runtime);
+			if (config.runtimes && st->runtimes) { /* finish the sample */
+				st->kept = 0;
+				bpf_tail_call(ctx, &runtime_programs, RUNTIME_KIND(st->runtimes));
+			}
 			sample_hash_user(st->reason);
 			sample_finish(st, 0);
 			return;

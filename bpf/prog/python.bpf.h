@@ -141,7 +141,7 @@ __attribute__((noinline)) int python_find_thread(void)
 			return 1;
 		r->lock = LANGUAGE_RELEASED;
 	}
-	id = (__u64)st->key.tgid << 32 | st->key.tid;
+	id = runtime_thread(st);
 	known = bpf_map_lookup_elem(&runtime_threads, &id);
 	addr = known ? *known : 0;
 	if (python_take(addr) <= 0) {
@@ -449,21 +449,6 @@ __attribute__((noinline)) int python_send_method(__u32 n)
 
 RUNTIME_SENDER(python, RUNTIME_PYTHON)
 
-SEC("perf_event")
-int on_python(struct bpf_perf_event_data *ctx)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-
-	if (!st || !r)
-		return 0;
-	if (runtime_begin(st, r))
-		python_walk(walk_is_complete(st->reason));
-	runtime_hash();
-	sample_hash_user(st->reason);
-	python_send();
-	runtime_finish(st, r);
-	return 0;
-}
+RUNTIME_PROGRAM(python, python_walk(walk_is_complete(st->reason)))
 
 #endif

@@ -155,7 +155,7 @@ __attribute__((noinline)) int ruby_find_thread(void)
 		if (ruby_take(owner))
 			return 1;
 	}
-	id = (__u64)st->key.tgid << 32 | st->key.tid;
+	id = runtime_thread(st);
 	known = bpf_map_lookup_elem(&runtime_threads, &id);
 	addr = known ? *known : 0;
 	if (!ruby_take(addr)) {
@@ -612,7 +612,7 @@ __attribute__((noinline)) int ruby_send(void)
 	struct runtime_state *r = runtime_state();
 	int i;
 
-	if (!st || !r || !r->nframes || sample_stack_is_seen(st->walk.head[0]))
+	if (!st || !r || language_is_sent(st, r))
 		return 0;
 	r->frame = ruby_runs(r)->first;
 	for (i = 0; i < RUBY_CONTROL_FRAMES / 512; i++)
@@ -623,21 +623,6 @@ __attribute__((noinline)) int ruby_send(void)
 	return 0;
 }
 
-SEC("perf_event")
-int on_ruby(struct bpf_perf_event_data *ctx)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-
-	if (!st || !r)
-		return 0;
-	if (runtime_begin(st, r))
-		ruby_walk(walk_is_complete(st->reason));
-	runtime_hash();
-	sample_hash_user(st->reason);
-	ruby_send();
-	runtime_finish(st, r);
-	return 0;
-}
+RUNTIME_PROGRAM(ruby, ruby_walk(walk_is_complete(st->reason)))
 
 #endif

@@ -5,7 +5,8 @@
 /*
  * Frames of interpreted languages. When the native walk of a process with a runtime has ended,
  * on_sample calls the program of that runtime, which adds the frames of its language, says which
- * native frame runs each, and finishes the sample. Processes without a runtime never come here.
+ * native frame runs each, and finishes the sample. Where a process has several, each keeps its
+ * frames and calls the next. Processes without a runtime never come here.
  *
  * This file has what the runtimes share: their state, memory, and the frames that were found.
  * runtime_place.bpf.h gives them their native frames, runtime_send.bpf.h sends them.
@@ -101,14 +102,14 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RUNTIMES_MAX);
-	__type(key, __u32);
+	__type(key, __u32); /* RUNTIME_KEY */
 	__type(value, struct runtime_process);
 } runtimes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, RUNTIME_THREADS_MAX);
-	__type(key, __u64);   /* tgid << 32 | tid */
+	__type(key, __u64);   /* runtime_thread */
 	__type(value, __u64); /* address of the thread's state; to be checked before use */
 } runtime_threads SEC(".maps");
 
@@ -117,6 +118,12 @@ static __always_inline struct runtime_state *runtime_state(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&runtime_states, &zero);
+}
+
+/* The current thread, to the runtime that is being walked. */
+static __always_inline __u64 runtime_thread(const struct cpu_state *st)
+{
+	return (__u64)RUNTIME_KEY(st->key.tgid, RUNTIME_SLOT(st->runtimes)) << 32 | st->key.tid;
 }
 
 static __always_inline struct runtime_stats *runtime_stats(void)
@@ -204,15 +211,15 @@ static __always_inline int window_hold(struct runtime_state *r, __u64 addr, __u3
 static __always_inline int runtime_begin(const struct cpu_state *st, struct runtime_state *r)
 {
 	const struct runtime_process *p;
-	__u32 tgid = st->key.tgid;
+	__u32 key = RUNTIME_KEY(st->key.tgid, RUNTIME_SLOT(st->runtimes));
 
-	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->full = r->lock =
-		r->nproofs = 0;
-	r->cut = 0;
+	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->lock = r->cut = 0;
+	if (!st->kept)
+		r->full = r->nproofs = 0;
 	r->budget = SEARCH_MAX;
 	r->window_size = 0;
 	r->code = r->above = 0;
-	p = bpf_map_lookup_elem(&runtimes, &tgid);
+	p = bpf_map_lookup_elem(&runtimes, &key);
 	if (!p)
 		return 0;
 	r->process = *p;

@@ -23,7 +23,16 @@ enum runtime {
 	RUNTIME_COUNT
 };
 
-/* What a walk of a process's language frames needs; the value of the map runtimes, by PID. */
+/* A process may have several, each with a slot of its own. */
+#define PROCESS_RUNTIMES	 4u
+#define RUNTIME_BYTE(kind, slot) ((kind) | (slot) << 4)
+#define RUNTIME_KIND(byte)	 ((byte)&15)
+#define RUNTIME_SLOT(byte)	 ((byte) >> 4 & 3)
+#define RUNTIMES_KEEP_FP	 0x80u /* one of them is V8: walk.keeps_fp */
+/* Of the map runtimes: a PID has 22 bits. */
+#define RUNTIME_KEY(pid, slot) ((__u32)(pid) | (slot) << 24)
+
+/* What a walk of a process's language frames needs; the value of the map runtimes. */
 struct runtime_process {
 	__u64 at;   /* address of the runtime's state: _PyRuntime, executor_globals, PL_thr_key,
 		       ruby_current_vm_ptr */
@@ -45,7 +54,7 @@ struct runtime_process {
  * A frame of a language. code identifies its function together with check, since a function's
  * memory is used again; place is where in it, as its runtime counts.
  */
-#define RUNTIMES_MAX	    4096u /* processes */
+#define RUNTIMES_MAX	    4096u /* of all processes */
 #define RUNTIME_THREADS_MAX 8192u
 #define LANGUAGE_FRAMES_MAX 1024u
 #define LANGUAGE_NOWHERE    0xffffu /* where it belongs among the native frames is not proven */
@@ -70,7 +79,8 @@ enum language_lock {
 /*
  * Goes through the ring like a struct stack_record, with kernel == STACK_LANGUAGE, before the
  * native stack of the same hash: its frames are those of the language, leaf first, two words each.
- * reason: enum language_lock; start_stack: enum runtime.
+ * reason: enum language_lock; start_stack: enum runtime; RUNTIME_NONE: of several runtimes, one
+ * after the other.
  */
 #define STACK_LANGUAGE 3
 /*

@@ -188,26 +188,127 @@ static __always_inline void runtime_finish(struct cpu_state *st, struct runtime_
 	sample_finish(st, r->full);
 }
 
-/* Sends the frames; the native stack has the same hash. 0, or the ring is full. */
-static __always_inline int language_send(const struct cpu_state *st, struct runtime_state *r,
-					 __u32 runtime)
+/* --- several runtimes ------------------------------------------------------------------------ */
+
+#define KEPT_MAX (LANGUAGE_FRAMES_MAX / 2)
+
+/* Frames of the runtimes of a process, one after the other, as they are sent. */
+struct kept_frames {
+	__u64 head[4];
+	struct language_frame frames[KEPT_MAX + LANGUAGE_FRAMES_MAX];
+};
+
+_Static_assert(sizeof(struct kept_frames) <= 32768, "a per-CPU map value is at most 32 KiB");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kept_frames);
+} kept_frames SEC(".maps");
+
+/* Other runtimes of the process are to be walked. */
+static __always_inline int runtime_has_next(const struct cpu_state *st)
 {
-	struct stack_record *rec = (struct stack_record *)r->head;
+	return st->runtimes >> 8 != 0;
+}
+
+/* Adds the frames of this runtime to those that are kept, without the outermost if they are many.
+ */
+__attribute__((noinline)) int runtime_keep(void)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u32 zero = 0, end, limit;
+	struct kept_frames *k = bpf_map_lookup_elem(&kept_frames, &zero);
+	struct language_frame *last;
+	struct stack_record *rec;
+	__u64 size, at;
+
+	if (!st || !r || !k || !r->nframes)
+		return 0;
+	rec = (struct stack_record *)k->head;
+	if (!st->kept || r->lock)
+		rec->reason = r->lock;
+	end = st->kept + r->nframes;
+	size = r->nframes * sizeof(struct language_frame);
+	at = st->kept;
+	STEP_BARRIER(size);
+	STEP_BARRIER(at);
+	if (at > KEPT_MAX || size > sizeof(r->frames))
+		return 0;
+	bpf_probe_read_kernel(&k->frames[at], size, r->frames);
+	limit = runtime_has_next(st) ? KEPT_MAX : LANGUAGE_FRAMES_MAX;
+	if (end > limit)
+		end = limit;
+	st->kept = end;
+	end--;
+	STEP_BARRIER(end);
+	last = &k->frames[end & (LANGUAGE_FRAMES_MAX - 1)];
+	if (last->at == LANGUAGE_SAME) /* what follows is no caller of it */
+		last->at = LANGUAGE_NOWHERE;
+	return 0;
+}
+
+/* --- the frames ------------------------------------------------------------------------------ */
+
+static __always_inline void language_begin(const struct cpu_state *st, struct stack_record *rec,
+					   __u32 nframes, __u32 runtime)
+{
 	const struct stack_record *native = (const struct stack_record *)st->walk.head;
-	__u64 size = r->nframes;
 
 	rec->hash = native->hash;
 	rec->start_stack = runtime;
 	rec->exec_id = st->exec_id;
 	rec->tgid = native->tgid;
-	rec->nframes = 2 * r->nframes;
+	rec->nframes = 2 * nframes;
 	rec->kernel = STACK_LANGUAGE;
+}
+
+static __always_inline int kept_send(const struct cpu_state *st)
+{
+	__u32 zero = 0;
+	struct kept_frames *k = bpf_map_lookup_elem(&kept_frames, &zero);
+	__u64 size;
+
+	if (!k)
+		return -1;
+	runtime_keep();
+	language_begin(st, (struct stack_record *)k->head, st->kept, RUNTIME_NONE);
+	size = sizeof(k->head) + st->kept * sizeof(struct language_frame);
+	STEP_BARRIER(size);
+	if (size > sizeof(*k))
+		return -1;
+	return bpf_ringbuf_output(&stacks, k, size, BPF_RB_NO_WAKEUP);
+}
+
+/* Sends the frames; the native stack has the same hash. 0, or the ring is full. */
+static __always_inline int language_send(const struct cpu_state *st, struct runtime_state *r,
+					 __u32 runtime)
+{
+	struct stack_record *rec = (struct stack_record *)r->head;
+	__u64 size = r->nframes;
+
+	if (runtime_has_next(st))
+		return 0;
+	if (st->kept)
+		return kept_send(st);
+	language_begin(st, rec, r->nframes, runtime);
 	rec->reason = r->lock;
 	size = sizeof(*rec) + size * sizeof(struct language_frame);
 	STEP_BARRIER(size);
 	if (size > sizeof(*rec) + sizeof(r->frames))
 		return -1;
 	return bpf_ringbuf_output(&stacks, rec, size, BPF_RB_NO_WAKEUP);
+}
+
+/* There is nothing to send. While other runtimes follow, the hash of the stack is not known. */
+static __always_inline int language_is_sent(const struct cpu_state *st,
+					    const struct runtime_state *r)
+{
+	if (runtime_has_next(st))
+		return !r->nframes;
+	return (!r->nframes && !st->kept) || sample_stack_is_seen(st->walk.head[0]);
 }
 
 /*
@@ -247,13 +348,40 @@ static __always_inline int language_send(const struct cpu_state *st, struct runt
 		struct runtime_state *r = runtime_state();                                         \
 		int i;                                                                             \
                                                                                                    \
-		if (!st || !r || !r->nframes || sample_stack_is_seen(st->walk.head[0]))            \
+		if (!st || !r || language_is_sent(st, r))                                          \
 			return 0;                                                                  \
 		for (i = 0; i < (int)(LANGUAGE_FRAMES_MAX / 32) + 1; i++)                          \
 			if (!name##_send_some())                                                   \
 				break;                                                             \
 		if (!r->full)                                                                      \
 			r->full = language_send(st, r, number) != 0;                               \
+		return 0;                                                                          \
+	}
+
+/* The program of a runtime: finishes the sample, or calls that of the next one of the process. */
+#define RUNTIME_PROGRAM(name, walk)                                                                \
+	SEC("perf_event")                                                                          \
+	int on_##name(struct bpf_perf_event_data *ctx)                                             \
+	{                                                                                          \
+		struct cpu_state *st = this_state();                                               \
+		struct runtime_state *r = runtime_state();                                         \
+                                                                                                   \
+		if (!st || !r)                                                                     \
+			return 0;                                                                  \
+		if (runtime_begin(st, r))                                                          \
+			walk;                                                                      \
+		runtime_hash();                                                                    \
+		if (runtime_has_next(st)) {                                                        \
+			name##_send();                                                             \
+			runtime_keep();                                                            \
+			st->runtimes >>= 8;                                                        \
+			bpf_tail_call(ctx, &runtime_programs, RUNTIME_KIND(st->runtimes));         \
+			st->runtimes = RUNTIME_NONE; /* it is not there */                         \
+			r->nframes = 0;                                                            \
+		}                                                                                  \
+		sample_hash_user(st->reason);                                                      \
+		name##_send();                                                                     \
+		runtime_finish(st, r);                                                             \
 		return 0;                                                                          \
 	}
 

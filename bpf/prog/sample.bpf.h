@@ -394,8 +394,8 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
 	st->walk.code_count = proc->code_count;
-	st->runtime = proc->runtime;
-	st->walk.keeps_fp = proc->runtime == RUNTIME_V8;
+	st->runtimes = proc->runtimes;
+	st->walk.keeps_fp = (proc->runtimes & RUNTIMES_KEEP_FP) != 0;
 	asm volatile("" ::: "memory");
 	if (version && version == *(const volatile __u32 *)&proc->version)
 		walk_begin_trail(version);
@@ -416,7 +416,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack)
 	st->walk.list_count = st->walk.code_count = 0;
 	st->trail = TRAIL_NONE;
 	st->version = 0;
-	st->runtime = RUNTIME_NONE;
+	st->runtimes = RUNTIME_NONE;
 	reason = take_list(st, start_stack);
 	st->no_list = reason;
 	/* The kernel has put the registers of the new program there. */
@@ -494,7 +494,7 @@ static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack,
 	if ((!st->user_mode || REGS_ALWAYS_OF_ENTRY) && entry_registers(st, born)) {
 		walk_begin(w, 1);
 		w->start_stack = start_stack;
-		st->runtime = RUNTIME_NONE;
+		st->runtimes = RUNTIME_NONE;
 		st->reason = WALK_NO_REGISTERS;
 		return 1;
 	}

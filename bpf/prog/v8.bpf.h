@@ -511,21 +511,6 @@ static __always_inline int v8_send_method(__u32 n)
 
 RUNTIME_SENDER(v8, RUNTIME_V8)
 
-SEC("perf_event")
-int on_v8(struct bpf_perf_event_data *ctx)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-
-	if (!st || !r)
-		return 0;
-	if (runtime_begin(st, r))
-		v8_walk();
-	runtime_hash();
-	sample_hash_user(st->reason);
-	v8_send();
-	runtime_finish(st, r);
-	return 0;
-}
+RUNTIME_PROGRAM(v8, v8_walk())
 
 #endif

@@ -413,9 +413,10 @@ int on_switch_out(struct bpf_perf_event_data *ctx)
 	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = st->key.tgid;
 		if (walk_user(st, start_stack, NULL)) {
-			if (config.runtimes &&
-			    st->runtime) /* finishes it, unless it is not there */
-				bpf_tail_call(ctx, &runtime_programs, st->runtime);
+			if (config.runtimes && st->runtimes) { /* finish it */
+				st->kept = 0;
+				bpf_tail_call(ctx, &runtime_programs, RUNTIME_KIND(st->runtimes));
+			}
 			sample_hash_user(st->reason);
 			sample_finish(st, 0);
 			return 0;

@@ -434,16 +434,17 @@ void sampler_drop_process(struct sampler *s, pid_t pid)
 	bpf_map_delete_elem(s->procs_fd, &key);
 }
 
-int sampler_set_runtime(struct sampler *s, pid_t pid, const struct runtime_process *runtime)
+int sampler_set_runtime(struct sampler *s, pid_t pid, unsigned int slot,
+			const struct runtime_process *runtime)
 {
-	__u32 key = pid;
+	__u32 key = RUNTIME_KEY(pid, slot);
 
 	return bpf_map_update_elem(s->runtimes_fd, &key, runtime, BPF_ANY) ? -errno : 0;
 }
 
-void sampler_drop_runtime(struct sampler *s, pid_t pid)
+void sampler_drop_runtime(struct sampler *s, pid_t pid, unsigned int slot)
 {
-	__u32 key = pid;
+	__u32 key = RUNTIME_KEY(pid, slot);
 
 	bpf_map_delete_elem(s->runtimes_fd, &key);
 }

@@ -69,10 +69,11 @@ int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *e
 void sampler_drop_process(struct sampler *s, pid_t pid);
 /*
  * What the walk of a process's language frames needs, before sampler_set_process says that it has a
- * runtime. -E2BIG: there are too many such processes.
+ * runtime in that slot. -E2BIG: there are too many runtimes.
  */
-int sampler_set_runtime(struct sampler *s, pid_t pid, const struct runtime_process *runtime);
-void sampler_drop_runtime(struct sampler *s, pid_t pid);
+int sampler_set_runtime(struct sampler *s, pid_t pid, unsigned int slot,
+			const struct runtime_process *runtime);
+void sampler_drop_runtime(struct sampler *s, pid_t pid, unsigned int slot);
 /* NULL: takes the entry of the process out. -E2BIG: there are too many. */
 int sampler_set_target(struct sampler *s, pid_t pid, const struct target *target);
 int sampler_set_filtering(struct sampler *s, enum target_filter filter);

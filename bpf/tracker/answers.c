@@ -192,26 +192,28 @@ int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_
 	return err ? err : 1;
 }
 
-bool tracker_runtime(struct tracker *t, const struct tracker_exec *of, struct tracker_runtime *out)
+bool tracker_runtime(struct tracker *t, const struct tracker_exec *of, unsigned int n,
+		     struct tracker_runtime *out)
 {
 	const struct process *p;
 	bool found;
 
 	turnlock_take(&t->lock);
 	p = find_process(t, of);
-	found = p && runtimes_know(&t->runtimes, p, out);
+	found = p && runtimes_know(&t->runtimes, p, n, out);
 	turnlock_give(&t->lock);
 	return found;
 }
 
-void tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, uint64_t samples)
+void tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, unsigned int n,
+			  uint64_t samples)
 {
 	const struct process *p;
 
 	turnlock_take(&t->lock);
 	p = find_process(t, of);
 	if (p)
-		runtimes_mute(&t->runtimes, p, samples);
+		runtimes_mute(&t->runtimes, p, n, samples);
 	turnlock_give(&t->lock);
 }
 

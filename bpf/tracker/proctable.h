@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/prog/runtime_layout.h"
 #include "bpf/tracker/mapping.h"
 #include "symbols/base/hash.h"
 
@@ -69,8 +70,8 @@ struct process_code {
 };
 
 struct process_runtime {   /* of an interpreted language, see runtimes.h */
+	uint64_t object;   /* number of its file; 0: the slot is free */
 	bool entered;	   /* the sampler knows it */
-	bool unproven;	   /* its list was published without it */
 	uint64_t question; /* open, see opener.h; 0: none */
 	uint64_t next;	   /* no question before */
 	uint64_t wait;	   /* between two questions */
@@ -99,7 +100,8 @@ struct process {
 	uid_t payer; /* to whom they are charged */
 	bool asks;   /* some of their files have been asked for */
 	struct process_code code;
-	struct process_runtime runtime;
+	struct process_runtime runtimes[PROCESS_RUNTIMES];
+	bool unproven; /* its list was published without one of them */
 	struct maplist *list;
 	bool entered; /* has an entry in the procs map */
 	bool kthread;

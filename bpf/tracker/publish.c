@@ -62,9 +62,7 @@ void publish_drop(struct publisher *pub, struct process *p)
 {
 	if (p->entered)
 		sampler_drop_process(pub->sampler, p->pid);
-	if (p->runtime.entered)
-		sampler_drop_runtime(pub->sampler, p->pid);
-	p->runtime = (struct process_runtime){0};
+	runtimefile_leave(pub->sampler, p);
 	p->entered = false;
 	drop_list(pub, p);
 }
@@ -88,8 +86,8 @@ int publish_entry(struct publisher *pub, struct process *p)
 	if (!++pub->version)
 		pub->version = 1;
 	entry.version = pub->version;
-	entry.runtime = runtimefile_enter(pub->sampler, p);
-	pub->procs->runtime_came |= p->runtime.unproven;
+	entry.runtimes = runtimefile_enter(pub->sampler, p);
+	pub->procs->runtime_came |= p->unproven;
 	err = sampler_set_process(pub->sampler, p->pid, &entry);
 	if (!err) {
 		p->entered = true;

@@ -313,17 +313,45 @@ struct runtime_object *runtimefile_read(const struct elf_file *file, const char 
 	return NULL;
 }
 
-struct object *runtimefile_of(const struct process *p, uint64_t *bias)
+struct object *runtimefile_of(const struct process *p, unsigned int n)
 {
-	for (size_t i = 0; i < p->nmappings; i++) {
+	struct object *found[PROCESS_RUNTIMES];
+	unsigned int nfound = 0, at;
+
+	for (size_t i = 0; i < p->nmappings && nfound < PROCESS_RUNTIMES; i++) {
 		struct object *o = p->mappings[i].object;
 
 		if (!o || !o->runtime)
 			continue;
-		*bias = process_home(p, o);
-		return o;
+		for (at = 0; at < nfound && found[at] != o; at++)
+			;
+		if (at < nfound)
+			continue;
+		if (nfound == n)
+			return o;
+		found[nfound++] = o;
 	}
 	return NULL;
+}
+
+const struct process_runtime *runtimefile_known(const struct process *p, const struct object *o)
+{
+	for (unsigned int i = 0; i < PROCESS_RUNTIMES; i++)
+		if (p->runtimes[i].object == o->id)
+			return &p->runtimes[i];
+	return NULL;
+}
+
+struct process_runtime *runtimefile_slot(struct process *p, const struct object *o)
+{
+	struct process_runtime *r = (struct process_runtime *)runtimefile_known(p, o);
+
+	for (unsigned int i = 0; i < PROCESS_RUNTIMES && !r; i++)
+		if (!p->runtimes[i].object)
+			r = &p->runtimes[i];
+	if (r)
+		r->object = o->id;
+	return r;
 }
 
 bool runtimefile_is_proven(const struct runtime_object *r, const struct process *p)
@@ -353,30 +381,62 @@ void runtimefile_eval(const struct object *o, uint64_t eval[2][2])
 		eval[i / 2][i % 2] = moved(o->runtime->elf.eval[i / 2][i % 2], FRAME_OF(o->id, 0));
 }
 
-enum runtime runtimefile_enter(struct sampler *s, struct process *p)
+static int enter(struct sampler *s, const struct process *p, unsigned int slot,
+		 const struct object *o)
 {
-	uint64_t bias = 0;
-	const struct object *o = runtimefile_of(p, &bias);
-	struct runtime_process entry;
+	const uint64_t bias = process_home(p, o);
+	struct runtime_process entry = o->runtime->elf;
 	uint64_t eval[2][2];
 
-	if (!o || !runtimefile_is_proven(o->runtime, p)) {
-		/* Its file was read again: what was proven before is asked about again. */
-		if (p->runtime.entered)
-			sampler_drop_runtime(s, p->pid);
-		p->runtime.entered = false;
-		p->runtime.unproven = o != NULL;
-		return RUNTIME_NONE;
-	}
-	entry = o->runtime->elf;
 	entry.at = moved(entry.at, bias);
 	entry.type = moved(entry.type, bias);
 	runtimefile_eval(o, eval);
 	for (int i = 0; i < 4; i++)
 		entry.eval[i / 2][i % 2] = eval[i / 2][i % 2];
-	p->runtime.unproven = false;
-	p->runtime.entered = !sampler_set_runtime(s, p->pid, &entry);
-	return p->runtime.entered ? o->runtime->kind : RUNTIME_NONE;
+	return sampler_set_runtime(s, p->pid, slot, &entry);
+}
+
+uint32_t runtimefile_enter(struct sampler *s, struct process *p)
+{
+	bool entered[PROCESS_RUNTIMES] = {false};
+	struct process_runtime *r;
+	const struct object *o;
+	bool keeps_fp = false;
+	uint32_t list = 0;
+
+	p->unproven = false;
+	for (unsigned int n = 0; (o = runtimefile_of(p, n)); n++) {
+		const enum runtime kind = o->runtime->kind;
+		unsigned int slot;
+
+		r = runtimefile_slot(p, o);
+		if (!r || !runtimefile_is_proven(o->runtime, p)) {
+			p->unproven |= r != NULL;
+			continue;
+		}
+		slot = (unsigned int)(r - p->runtimes);
+		entered[slot] = !enter(s, p, slot, o);
+		/* A walk would not get beyond a program that is not there. */
+		if (!entered[slot] || sampler_refuses(s, kind))
+			continue;
+		list = list << 8 | RUNTIME_BYTE(kind, slot);
+		keeps_fp |= kind == RUNTIME_V8;
+	}
+	for (unsigned int i = 0; i < PROCESS_RUNTIMES; i++) {
+		/* The file was read again: what was proven before is asked about again. */
+		if (p->runtimes[i].entered && !entered[i])
+			sampler_drop_runtime(s, p->pid, i);
+		p->runtimes[i].entered = entered[i];
+	}
+	return list | (keeps_fp ? RUNTIMES_KEEP_FP : 0);
+}
+
+void runtimefile_leave(struct sampler *s, struct process *p)
+{
+	for (unsigned int i = 0; i < PROCESS_RUNTIMES; i++)
+		if (p->runtimes[i].entered)
+			sampler_drop_runtime(s, p->pid, i);
+	memset(p->runtimes, 0, sizeof(p->runtimes));
 }
 
 /* --- the check ------------------------------------------------------------------------------- */

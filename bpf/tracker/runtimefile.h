@@ -14,6 +14,7 @@ struct code_memory;
 struct elf_file;
 struct object;
 struct process;
+struct process_runtime;
 struct sampler;
 
 struct runtime_object { /* of one file */
@@ -39,16 +40,23 @@ struct runtime_question { /* is the layout right in the process? */
 /* NULL: there is no runtime in the file, or no memory. To be freed. Called without the lock. */
 struct runtime_object *runtimefile_read(const struct elf_file *file, const char *name);
 
-/* The object with a runtime that the process has mapped; NULL: none. *bias: run time - ELF address.
+/* The n-th object with a runtime that the process has mapped, by address; NULL: there are no more.
  */
-struct object *runtimefile_of(const struct process *p, uint64_t *bias);
+struct object *runtimefile_of(const struct process *p, unsigned int n);
+/* What is known of that runtime in the process; NULL: it has too many. */
+struct process_runtime *runtimefile_slot(struct process *p, const struct object *o);
+/* The same, if it is known. */
+const struct process_runtime *runtimefile_known(const struct process *p, const struct object *o);
 /* The code that runs the language's own, as frames have it; 0: not known. */
 void runtimefile_eval(const struct object *o, uint64_t eval[2][2]);
 /* May the walk use it in this process? */
 bool runtimefile_is_proven(const struct runtime_object *r, const struct process *p);
-/* Hands a proven runtime of the process to the sampler. RUNTIME_NONE: it has none. */
-enum runtime runtimefile_enter(struct sampler *s, struct process *p);
+/* Hands the proven runtimes of the process to the sampler: proc_entry.runtimes. */
+uint32_t runtimefile_enter(struct sampler *s, struct process *p);
+/* Takes all back, and forgets what is known of them. */
+void runtimefile_leave(struct sampler *s, struct process *p);
 
+/* bias: run time - ELF address. */
 void runtimefile_question(const struct object *o, uint64_t bias, struct runtime_question *q);
 /*
  * Answers it, in a process of openhelper.c. 0: all agrees. -ENOENT: no code of the language runs

@@ -65,7 +65,7 @@ static void look_until(struct runtimes *rs, uint64_t time)
  * turn.
  */
 static bool is_asked_about(struct runtimes *rs, const struct process *p, const struct object *o,
-			   uint64_t now)
+			   const struct process_runtime *here, uint64_t now)
 {
 	const uint64_t turn = o->runtime->asked + TURN_NS;
 
@@ -73,57 +73,55 @@ static bool is_asked_about(struct runtimes *rs, const struct process *p, const s
 		return true;
 	if (was_sampled(rs, p))
 		return true;
-	if (rs->targets->filtering || !p->recorded || p->runtime.wait >= WAIT_MAX_NS)
+	if (rs->targets->filtering || !p->recorded || here->wait >= WAIT_MAX_NS)
 		return false;
 	if (now < turn)
 		look_until(rs, turn);
 	return now >= turn;
 }
 
-static void ask(struct runtimes *rs, struct process *p, const struct object *o, uint64_t bias,
-		uint64_t now)
+static void ask(struct runtimes *rs, struct process *p, const struct object *o,
+		struct process_runtime *here, uint64_t now)
 {
 	struct open_request request;
 
 	memset(&request, 0, offsetof(struct open_request, name));
 	request.kind = OPEN_RUNTIME;
 	request.pid = process_thread(p);
-	runtimefile_question(o, bias, &request.runtime);
-	request.runtime.brief = p->runtime.wait < CONTRARY_NS;
+	runtimefile_question(o, process_home(p, o), &request.runtime);
+	request.runtime.brief = here->wait < CONTRARY_NS;
 	o->runtime->asked = now;
-	p->runtime.question = opener_ask(rs->opener, &request, p->pid, p->uid, false);
-	p->runtime.next = now + (p->runtime.question ? WAIT_MAX_NS : REFUSED_NS);
+	here->question = opener_ask(rs->opener, &request, p->pid, p->uid, true);
+	here->next = now + (here->question ? WAIT_MAX_NS : REFUSED_NS);
 }
 
-static void look_at(struct runtimes *rs, struct process *p, uint64_t now)
+static void look_at(struct runtimes *rs, struct process *p, struct object *o, uint64_t now)
 {
-	uint64_t bias;
-	struct object *o;
+	struct process_runtime *here = runtimefile_slot(p, o);
 
-	if (p->runtime.entered || p->runtime.question || process_is_unread(p) || p->kthread ||
-	    p->waits)
+	if (!here || here->entered || here->question || p->kthread || p->waits)
 		return;
-	if (now < p->runtime.next) {
-		if (p->runtime.wait && p->runtime.wait < WAIT_MAX_NS)
-			look_until(rs, p->runtime.next);
+	if (now < here->next) {
+		if (here->wait && here->wait < WAIT_MAX_NS)
+			look_until(rs, here->next);
 		return;
 	}
-	o = runtimefile_of(p, &bias);
-	if (!o || !is_asked_about(rs, p, o, now))
+	if (!is_asked_about(rs, p, o, here, now))
 		return;
 	if (o->runtime->err)
 		tell_unknown(rs, p, o);
 	else if (runtimefile_is_proven(o->runtime, p))
 		publish_entry(rs->publisher, p); /* there was no room */
 	else
-		ask(rs, p, o, bias, now);
-	if (now >= p->runtime.next)
-		p->runtime.next = now + WAIT_MAX_NS;
+		ask(rs, p, o, here, now);
+	if (now >= here->next)
+		here->next = now + WAIT_MAX_NS;
 }
 
 void runtimes_turn(struct runtimes *rs, uint64_t now)
 {
 	struct process *p, *next;
+	struct object *o;
 
 	if (!rs->opener ||
 	    (now - rs->looked < TURN_NS && now < rs->until && !rs->procs->runtime_came))
@@ -132,7 +130,8 @@ void runtimes_turn(struct runtimes *rs, uint64_t now)
 	rs->until = UINT64_MAX;
 	rs->procs->runtime_came = false;
 	HASH_ITER(hh, rs->procs->live, p, next)
-		look_at(rs, p, now);
+		for (unsigned int n = 0; !process_is_unread(p) && (o = runtimefile_of(p, n)); n++)
+			look_at(rs, p, o, now);
 }
 
 int runtimes_wait(const struct runtimes *rs, int most)
@@ -149,8 +148,9 @@ int runtimes_wait(const struct runtimes *rs, int most)
 static void explain(const struct runtimes *rs, const struct process *p, const struct object *o,
 		    struct tracker_runtime *out)
 {
+	static const struct process_runtime none;
 	const struct runtime_object *r = o->runtime;
-	const struct process_runtime *here = &p->runtime;
+	const struct process_runtime *here = runtimefile_known(p, o) ?: &none;
 	char *to = out->why;
 	const size_t size = sizeof(out->why);
 
@@ -188,10 +188,11 @@ static const struct object *hotspot_of(const struct process *p)
 	return NULL;
 }
 
-bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tracker_runtime *out)
+/* The virtual machine of Java is behind the runtimes. */
+bool runtimes_know(const struct runtimes *rs, const struct process *p, unsigned int n,
+		   struct tracker_runtime *out)
 {
-	uint64_t bias;
-	const struct object *o = runtimefile_of(p, &bias);
+	const struct object *o = runtimefile_of(p, n);
 
 	memset(out, 0, sizeof(*out));
 	out->enough = ENOUGH;
@@ -202,7 +203,7 @@ bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tr
 		runtimefile_eval(o, out->eval);
 		explain(rs, p, o, out);
 	} else {
-		o = hotspot_of(p);
+		o = !n || runtimefile_of(p, n - 1) ? hotspot_of(p) : NULL;
 		if (!o)
 			return false;
 		out->kind = RUNTIME_COUNT;
@@ -219,13 +220,12 @@ bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tr
 	return true;
 }
 
-void runtimes_mute(struct runtimes *rs, const struct process *p, uint64_t samples)
+void runtimes_mute(struct runtimes *rs, const struct process *p, unsigned int n, uint64_t samples)
 {
 	struct tracker_runtime runtime;
-	uint64_t bias;
-	struct object *o = runtimefile_of(p, &bias);
+	struct object *o = runtimefile_of(p, n);
 
-	if (!runtimes_know(rs, p, &runtime) || (o && o->runtime->told) ||
+	if (!runtimes_know(rs, p, n, &runtime) || (o && o->runtime->told) ||
 	    (!o && !notices_first(rs->notices, NOTICE_MUTE_JAVA)))
 		return;
 	if (o)
@@ -243,32 +243,35 @@ static void take_proof(struct runtimes *rs, const struct process *of, struct obj
 		       const struct open_answer *a)
 {
 	struct process *p, *next;
-	uint64_t bias;
+	const struct process_runtime *here;
 
 	runtimefile_prove(o->runtime, of->uid, a->mark);
-	HASH_ITER(hh, rs->procs->live, p, next)
-		if (p->entered && !p->runtime.entered && runtimefile_of(p, &bias) == o)
+	HASH_ITER(hh, rs->procs->live, p, next) {
+		here = runtimefile_known(p, o);
+		if (p->entered && here && !here->entered)
 			publish_entry(rs->publisher, p);
+	}
 }
 
-static void ask_again(struct runtimes *rs, struct process *p, uint64_t most, uint64_t now)
+static void ask_again(struct runtimes *rs, struct process_runtime *here, uint64_t most,
+		      uint64_t now)
 {
-	p->runtime.wait = 2 * p->runtime.wait < most ? 2 * p->runtime.wait : most;
-	if (p->runtime.wait < WAIT_MIN_NS)
-		p->runtime.wait = WAIT_MIN_NS;
-	p->runtime.next = now + p->runtime.wait;
-	look_until(rs, p->runtime.next);
+	here->wait = 2 * here->wait < most ? 2 * here->wait : most;
+	if (here->wait < WAIT_MIN_NS)
+		here->wait = WAIT_MIN_NS;
+	here->next = now + here->wait;
+	look_until(rs, here->next);
 }
 
-static void take_refusal(struct runtimes *rs, struct process *p, struct object *o,
-			 const struct open_answer *a, uint64_t now)
+static void take_refusal(struct runtimes *rs, const struct process *p, struct process_runtime *here,
+			 struct object *o, const struct open_answer *a, uint64_t now)
 {
 	/* An interpreter that is starting has filled its memory in part. */
-	if (p->runtime.wait < CONTRARY_NS || ++p->runtime.refusals < REFUSALS_TOLD) {
-		ask_again(rs, p, CONTRARY_NS, now);
+	if (here->wait < CONTRARY_NS || ++here->refusals < REFUSALS_TOLD) {
+		ask_again(rs, here, CONTRARY_NS, now);
 		return;
 	}
-	p->runtime.next = now + REFUSED_NS;
+	here->next = now + REFUSED_NS;
 	snprintf(o->runtime->why, sizeof(o->runtime->why), "%s", a->why);
 	if (o->runtime->told)
 		return;
@@ -283,23 +286,28 @@ void runtimes_on_answer(struct runtimes *rs, const struct opening *o, const stru
 {
 	const uint64_t now = clock_now();
 	struct process *p = proctable_live(rs->procs, o->tgid);
-	struct object *object;
-	uint64_t bias;
+	struct process_runtime *here = NULL;
+	struct object *object = NULL;
 
-	if (!p || p->runtime.question != o->id)
+	for (unsigned int i = 0; p && i < PROCESS_RUNTIMES && !here; i++)
+		if (p->runtimes[i].question == o->id)
+			here = &p->runtimes[i];
+	if (!here)
 		return;
-	p->runtime.question = 0;
-	p->runtime.err = a->err;
-	object = runtimefile_of(p, &bias);
+	here->question = 0;
+	here->err = a->err;
+	for (unsigned int n = 0; (object = runtimefile_of(p, n)); n++)
+		if (object->id == here->object)
+			break;
 	if (!object)
 		return;
 	if (!a->err) {
 		take_proof(rs, p, object, a);
 	} else if (a->err == -ENOENT) {
-		ask_again(rs, p, WAIT_MAX_NS, now);
+		ask_again(rs, here, WAIT_MAX_NS, now);
 	} else if (a->err == -EINVAL) {
-		take_refusal(rs, p, object, a, now);
+		take_refusal(rs, p, here, object, a, now);
 	} else {
-		p->runtime.next = now + REFUSED_NS;
+		here->next = now + REFUSED_NS;
 	}
 }

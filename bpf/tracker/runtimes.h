@@ -42,8 +42,9 @@ void runtimes_turn(struct runtimes *rs, uint64_t now);
 /* Milliseconds until the next turn is due, `most` at most. */
 int runtimes_wait(const struct runtimes *rs, int most);
 /* See tracker_runtime and tracker_runtime_mute. */
-bool runtimes_know(const struct runtimes *rs, const struct process *p, struct tracker_runtime *out);
-void runtimes_mute(struct runtimes *rs, const struct process *p, uint64_t samples);
+bool runtimes_know(const struct runtimes *rs, const struct process *p, unsigned int n,
+		   struct tracker_runtime *out);
+void runtimes_mute(struct runtimes *rs, const struct process *p, unsigned int n, uint64_t samples);
 /* An opener_on_answer; takes the descriptor, of which there is none. */
 void runtimes_on_answer(struct runtimes *rs, const struct opening *o, const struct open_answer *a);
 

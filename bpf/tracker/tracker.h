@@ -102,7 +102,7 @@ typedef int tracker_name_fn(void *arg, uint64_t start, uint64_t size, const char
  */
 int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
 		       tracker_name_fn *fn, void *arg);
-/* A process's language runtime, and the state of its frames. */
+/* A language runtime of a process, and the state of its frames. */
 struct tracker_runtime {
 	unsigned int kind;   /* enum runtime; RUNTIME_COUNT: a HotSpot virtual machine */
 	uint64_t object;     /* number of its file, as frames have it */
@@ -115,13 +115,15 @@ struct tracker_runtime {
 	char shown[32]; /* "Python 3.11" */
 	char why[112];	/* why there are no frames of the language, as far as it is known */
 };
-/* False: the process has no runtime, or is unknown. */
-bool tracker_runtime(struct tracker *t, const struct tracker_exec *of, struct tracker_runtime *out);
+/* The n-th of its runtimes. False: the process has no more, or is unknown. */
+bool tracker_runtime(struct tracker *t, const struct tracker_exec *of, unsigned int n,
+		     struct tracker_runtime *out);
 /*
- * So many samples of the process ran its language, and none has a frame of it: says so, once for
+ * So many samples of the process ran that language, and none has a frame of it: says so, once for
  * each file of a runtime, unless it was said why.
  */
-void tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, uint64_t samples);
+void tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, unsigned int n,
+			  uint64_t samples);
 /* Has the process mapped a HotSpot virtual machine? */
 bool tracker_runs_hotspot(struct tracker *t, const struct tracker_exec *of);
 /*

@@ -16,7 +16,7 @@ import tempfile
 import live
 
 SECONDS = 60    # for enough samples
-SUFFIX = re.compile(r"_\[(php|pl|rb)\]$")
+SUFFIX = re.compile(r"_\[(php|pl|py|rb)\]$")
 
 
 def interpreter(name):

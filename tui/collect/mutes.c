@@ -2,7 +2,8 @@
 /*
  * See mutes.h. A process with a runtime is asked about in each slice that has samples of it, since
  * its library may be mapped late and its layout proven later. The first stack with a frame of the
- * language settles a slice, so a process whose frames are there costs next to nothing.
+ * language settles a slice, so a process whose frames are there costs next to nothing. Of several
+ * runtimes each is judged by itself.
  *
  * Samples from before the layout was proven have no frames, so one slice after that is left out.
  */
@@ -22,7 +23,8 @@
 #define UNSEEN_MAX 600u /* slices after which a process is forgotten */
 
 struct mute_key {
-	uint64_t exec, pid;
+	uint64_t exec;
+	uint32_t pid, n; /* the process's n-th runtime */
 };
 
 struct mute {
@@ -124,9 +126,9 @@ bool mutes_ran(const struct tracker_runtime *runtime, const struct stack_record 
 /* --- processes ------------------------------------------------------------------------------- */
 
 /* NULL: no memory. */
-static struct mute *mute_of(struct mutes *m, const struct tracker_exec *of)
+static struct mute *mute_of(struct mutes *m, const struct tracker_exec *of, uint32_t n)
 {
-	struct mute_key key = {of->exec_id, (uint64_t)of->pid};
+	struct mute_key key = {of->exec_id, (uint32_t)of->pid, n};
 	struct mute *mute;
 
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
@@ -150,21 +152,28 @@ static struct mute *mute_of(struct mutes *m, const struct tracker_exec *of)
 	mute->heard = false;
 	mute->ran = 0;
 	mute->counts = mute->has_runtime && mute->runtime.settled;
-	mute->has_runtime = tracker_runtime(m->tracker, of, &mute->runtime);
+	mute->has_runtime = tracker_runtime(m->tracker, of, n, &mute->runtime);
 	return mute;
 }
 
+static const enum func_kind kinds[] = {
+	[RUNTIME_PYTHON] = FUNC_PYTHON, [RUNTIME_PHP] = FUNC_PHP, [RUNTIME_PERL] = FUNC_PERL,
+	[RUNTIME_RUBY] = FUNC_RUBY,	[RUNTIME_V8] = FUNC_JS,	  [RUNTIME_COUNT] = FUNC_JAVA,
+};
+
 void mutes_note(struct mutes *m, const struct tracker_exec *of, uint64_t hash, uint64_t count)
 {
-	struct mute *mute = mute_of(m, of);
 	struct stackcache_stack stack;
+	struct mute *mute;
 
-	if (!mute || !mute->has_runtime || mute->heard || !stackcache_peek(m->stacks, hash, &stack))
-		return;
-	mute->heard = !stack.mute;
-	if (stack.mute && (mute->counts || mute->runtime.refused) &&
-	    mutes_ran(&mute->runtime, stack.rec))
-		mute->ran += count;
+	for (uint32_t n = 0; (mute = mute_of(m, of, n)) && mute->has_runtime; n++) {
+		if (mute->heard || !stackcache_peek(m->stacks, hash, &stack))
+			continue;
+		mute->heard = stack.languages >> kinds[mute->runtime.kind] & 1;
+		if (!mute->heard && (mute->counts || mute->runtime.refused) &&
+		    mutes_ran(&mute->runtime, stack.rec))
+			mute->ran += count;
+	}
 }
 
 static bool is_mute(const struct mute *mute)
@@ -176,11 +185,6 @@ static bool is_mute(const struct mute *mute)
 
 static int judge(struct mutes *m, struct mute *mute)
 {
-	static const enum func_kind kinds[] = {
-		[RUNTIME_PYTHON] = FUNC_PYTHON, [RUNTIME_PHP] = FUNC_PHP,
-		[RUNTIME_PERL] = FUNC_PERL,	[RUNTIME_RUBY] = FUNC_RUBY,
-		[RUNTIME_V8] = FUNC_JS,		[RUNTIME_COUNT] = FUNC_JAVA,
-	};
 	const struct tracker_exec of = {(pid_t)mute->key.pid, mute->start_stack, mute->key.exec};
 	const uint64_t silent = mute->silent, enough = mute->runtime.enough;
 	char why[sizeof(mute->runtime.shown) + sizeof(mute->runtime.why) + 4];
@@ -192,7 +196,7 @@ static int judge(struct mutes *m, struct mute *mute)
 	if (!mute->marked && !before)
 		return 0;
 	if (mute->marked && silent < enough && mute->silent >= enough)
-		tracker_runtime_mute(m->tracker, &of, mute->silent);
+		tracker_runtime_mute(m->tracker, &of, mute->key.n, mute->silent);
 	snprintf(why, sizeof(why), "%s: %s", mute->runtime.shown, mute->runtime.why);
 	return procinfo_mute(m->procs, &of, mute->marked ? kinds[mute->runtime.kind] : FUNC_USER,
 			     mute->marked ? why : "");

@@ -471,7 +471,7 @@ bool stackcache_peek(const struct stackcache *c, uint64_t hash, struct stackcach
 	if (!named || !raw)
 		return false;
 	*stack = (struct stackcache_stack){named->stack, raw->rec, named->places, named->nplaces,
-					   named->doubt.mute};
+					   named->doubt.languages};
 	return true;
 }
 

@@ -53,7 +53,7 @@ struct stackcache_stack {
 	const struct stack_record *rec;
 	const uint32_t *places;
 	uint32_t nplaces;
-	bool mute; /* it has no frame of a language */
+	uint32_t languages; /* of which it has frames: 1 << enum func_kind */
 };
 /* False: it is forgotten. Valid until the next stackcache_age and the next commit. */
 bool stackcache_peek(const struct stackcache *c, uint64_t hash, struct stackcache_stack *stack);

@@ -304,6 +304,20 @@ void language_add(struct language *l, const struct method_record *rec)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
+/* Frames of several runtimes: by the native frames that run them; those without a place are last.
+ */
+static void weave(struct language_stack *stack)
+{
+	for (uint32_t i = 1; i < stack->nframes; i++) {
+		const struct language_call call = stack->frames[i];
+		uint32_t to = i;
+
+		for (; to && stack->frames[to - 1].at > call.at; to--)
+			stack->frames[to] = stack->frames[to - 1];
+		stack->frames[to] = call;
+	}
+}
+
 struct language_stack *language_stack_new(struct language *l, const struct stack_record *rec)
 {
 	const struct language_frame *frames = (const struct language_frame *)rec->frames;
@@ -337,6 +351,8 @@ struct language_stack *language_stack_new(struct language *l, const struct stack
 		}
 		at = stack->frames[i].at;
 	}
+	if (rec->start_stack == RUNTIME_NONE)
+		weave(stack);
 	return stack;
 }
 

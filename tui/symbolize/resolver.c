@@ -481,9 +481,9 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		own = join_own(r, count, own);
 		count = add_inlined(r, calls, count, own, n + left);
 	}
-	doubt->mute = true;
-	for (uint32_t i = 0; i < count && doubt->mute; i++)
-		doubt->mute = !func_is_language(r->frames[i].kind);
+	for (uint32_t i = 0; i < count; i++)
+		if (func_is_language(r->frames[i].kind))
+			doubt->languages |= 1u << r->frames[i].kind;
 	return intern(r, count, false, walk_is_complete(rec->reason),
 		      language ? lock_of(r, language, count) : STACK_LOCK_NONE);
 }

@@ -42,10 +42,10 @@ void resolver_wait_until(struct resolver *r, uint64_t until);
 
 /* Why a stack may have better names later. */
 struct resolver_doubt {
-	bool vague;   /* an address lay in no mapping that the tracker knows yet */
-	bool closed;  /* the file of an address is closed, and was asked for */
-	bool waits;   /* the file of an address is still being read */
-	bool mute;    /* it has no frame of a language */
+	bool vague;	    /* an address lay in no mapping that the tracker knows yet */
+	bool closed;	    /* the file of an address is closed, and was asked for */
+	bool waits;	    /* the file of an address is still being read */
+	uint32_t languages; /* of which it has frames: 1 << enum func_kind */
 	uint64_t jit; /* with code made by the process: resolver_jit_version then; 0: without */
 	uint64_t files, changes; /* its files, and the changes of files until then; for
 				    resolver_files_changed */

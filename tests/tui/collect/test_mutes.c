@@ -32,30 +32,34 @@
 #define ENOUGH	 100u
 
 static struct tracker_runtime runtime; /* of all processes; kind 0: they have none */
-static struct stackcache_stack stack;  /* of all samples */
+static struct tracker_runtime other;   /* their second one */
+static unsigned int told_of;
+static struct stackcache_stack stack; /* of all samples */
 static struct stack_record *record;
 static unsigned int told; /* messages */
 static uint64_t told_samples;
 static enum func_kind mark;
 static char marked_why[200];
 
-bool __wrap_tracker_runtime(struct tracker *t, const struct tracker_exec *of,
+bool __wrap_tracker_runtime(struct tracker *t, const struct tracker_exec *of, unsigned int n,
 			    struct tracker_runtime *out);
-bool __wrap_tracker_runtime(struct tracker *t, const struct tracker_exec *of,
+bool __wrap_tracker_runtime(struct tracker *t, const struct tracker_exec *of, unsigned int n,
 			    struct tracker_runtime *out)
 {
 	(void)t;
 	(void)of;
-	*out = runtime;
-	return runtime.kind != RUNTIME_NONE;
+	*out = n == 1 ? other : runtime;
+	return n < 2 && out->kind != RUNTIME_NONE;
 }
 
-void __wrap_tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of,
+void __wrap_tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, unsigned int n,
 				 uint64_t samples);
-void __wrap_tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, uint64_t samples)
+void __wrap_tracker_runtime_mute(struct tracker *t, const struct tracker_exec *of, unsigned int n,
+				 uint64_t samples)
 {
 	(void)t;
 	(void)of;
+	told_of = n;
 	told++;
 	told_samples = samples;
 }
@@ -102,7 +106,7 @@ static void set_stack(unsigned int reason, bool mute, const uint64_t *frames)
 	record->nframes = (uint16_t)n;
 	record->reason = (uint8_t)reason;
 	memcpy(record->frames, frames, n * sizeof(frames[0]));
-	stack = (struct stackcache_stack){.rec = record, .mute = mute};
+	stack = (struct stackcache_stack){.rec = record, .languages = mute ? 0 : ~0u};
 }
 
 #define STACK(reason, mute, ...) set_stack(reason, mute, (const uint64_t[]){__VA_ARGS__, 0})
@@ -336,6 +340,33 @@ static void processes_without_a_runtime_are_not_judged(void **state)
 	mutes_free(m);
 }
 
+/* Frames of the one do not speak for the other. */
+static void each_of_several_runtimes_is_judged(void **state)
+{
+	struct mutes *m = begin();
+
+	(void)state;
+	set_runtime(RUNTIME_PYTHON, true);
+	other = runtime;
+	other.kind = RUNTIME_PERL;
+	RAN;
+	stack.languages = 1u << FUNC_PYTHON;
+	slice(m, ENOUGH);
+	slice(m, ENOUGH);
+	assert_int_equal(told, 1);
+	assert_int_equal(told_of, 1);
+	assert_int_equal(mark, FUNC_PERL);
+	/* It is only mapped. */
+	stack.languages |= 1u << FUNC_PERL;
+	slice(m, 1);
+	BESIDE;
+	stack.languages = 1u << FUNC_PYTHON;
+	slice(m, 10 * ENOUGH);
+	assert_int_equal(told, 1);
+	other = (struct tracker_runtime){0};
+	mutes_free(m);
+}
+
 /* Until then there are no frames, however many samples there are. */
 static void samples_count_after_the_runtime_is_settled(void **state)
 {
@@ -379,6 +410,7 @@ int main(void)
 		cmocka_unit_test(a_file_shows_nothing_of_a_process_that_had_frames),
 		cmocka_unit_test(a_refused_runtime_is_marked_at_once),
 		cmocka_unit_test(processes_without_a_runtime_are_not_judged),
+		cmocka_unit_test(each_of_several_runtimes_is_judged),
 		cmocka_unit_test(samples_count_after_the_runtime_is_settled),
 	};
 

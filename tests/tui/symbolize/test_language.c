@@ -122,10 +122,11 @@ struct sent_stack {
 	uint64_t frames[2 * 16];
 };
 
-static struct language_stack *stack_of(const struct language_frame *frames, unsigned int n)
+static struct language_stack *stack_by(enum runtime runtime, const struct language_frame *frames,
+				       unsigned int n)
 {
 	struct sent_stack s = {.record = {.hash = 1,
-					  .start_stack = RUNTIME_PYTHON,
+					  .start_stack = runtime,
 					  .exec_id = EXEC_ID,
 					  .tgid = TGID,
 					  .nframes = (uint16_t)(2 * n),
@@ -135,6 +136,11 @@ static struct language_stack *stack_of(const struct language_frame *frames, unsi
 	assert_true(n <= 16);
 	memcpy(s.record.frames, frames, n * sizeof(*frames));
 	return language_stack_new(language, &s.record);
+}
+
+static struct language_stack *stack_of(const struct language_frame *frames, unsigned int n)
+{
+	return stack_by(RUNTIME_PYTHON, frames, n);
 }
 
 static bool is_known(uint64_t code, uint32_t check)
@@ -171,6 +177,37 @@ static void functions_have_name_and_file(void **state)
 	assert_true(language_stack_bytes(stack) >= 2 * sizeof(stack->frames[0]));
 	language_stack_free(language, stack);
 	assert_int_equal(nforgotten, 0);
+}
+
+/* Those of one runtime come behind those of the other; a frame without a place is none of its
+ * callers'. */
+static void frames_of_several_runtimes_are_woven(void **state)
+{
+	static const struct language_frame frames[] = {
+		{.code = 8, .at = LANGUAGE_SAME},
+		{.code = 16, .at = 2},
+		{.code = 24, .at = LANGUAGE_NOWHERE},
+		{.code = 32, .at = LANGUAGE_SAME},
+		{.code = 40, .at = 1},
+		{.code = 48, .at = 7},
+	};
+	static const char *const names[] = {"32", "40", "8", "16", "48", "24"};
+	static const uint32_t at[] = {1, 1, 2, 2, 7, LANGUAGE_NOWHERE};
+	struct language_stack *stack;
+	char name[8];
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "%u", (unsigned int)frames[i].code);
+		send_named(frames[i].code, name);
+	}
+	stack = stack_by(RUNTIME_NONE, frames, 6);
+	assert_non_null(stack);
+	for (unsigned int i = 0; i < 6; i++) {
+		assert_string_equal(stack->frames[i].method->name, names[i]);
+		assert_int_equal(stack->frames[i].at, at[i]);
+	}
+	language_stack_free(language, stack);
 }
 
 static void scopes_stand_before_names(void **state)
@@ -427,6 +464,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(functions_have_name_and_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(scopes_stand_before_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(frames_of_several_runtimes_are_woven, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(texts_as_long_as_a_record_allows_are_whole, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(stacks_with_unknown_functions_are_none, setup,
