@@ -180,9 +180,9 @@ int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_
 	turnlock_take(&t->lock);
 	p = find_process(t, of);
 	o = p ? p->code.table : NULL;
-	if (o && o->fd >= 0 && p->code.mark != *version) {
+	if (o && o->fd >= 0 && p->code.names != *version) {
 		fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
-		*version = p->code.mark;
+		*version = p->code.names;
 	}
 	turnlock_give(&t->lock);
 	if (fd < 0)

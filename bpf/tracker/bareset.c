@@ -54,30 +54,45 @@ bool bareset_add(struct bareset *set, const struct bare_place *place)
 	const uint64_t key = place->pc & ~BARE_STALE;
 	struct bare_seen *ways =
 		set->seen + (key * 0x9e3779b97f4a7c15ull >> 32) % (CODE_BARE_MAX / WAYS) * WAYS;
+	bool fresh;
 
 	for (uint32_t i = 0; i < WAYS; i++)
 		if (ways[i].place == key) {
 			see_again(&ways[i], place, set->readings);
-			return place->pc & BARE_STALE || (ways[i].words && !(ways[i].times % SURE));
+			fresh = place->pc & BARE_STALE ||
+				(ways[i].words && !(ways[i].times % SURE));
+			ways[i].fresh |= fresh;
+			return fresh;
 		}
 	memmove(ways + 1, ways, (WAYS - 1) * sizeof(*ways));
 	ways[0] = (struct bare_seen){
-		.place = key, .words = place->words, .ra = place->ra, .times = 1};
+		.place = key, .words = place->words, .ra = place->ra, .times = 1, .fresh = 1};
 	return true;
 }
 
-uint32_t bareset_places(const struct bareset *set, uint64_t *to)
+static uint32_t write_places(struct bareset *set, bool all, uint64_t *to)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < CODE_BARE_MAX; i++) {
-		const struct bare_seen *s = &set->seen[i];
+		struct bare_seen *s = &set->seen[i];
 		const bool wrong = s->stale == WRONG && set->readings - s->read <= LONG_AGO;
 
-		if (s->place)
+		if (s->place && (all || s->fresh))
 			to[n++] = s->place | (wrong ? BARE_STALE : 0);
+		s->fresh = 0;
 	}
 	return n;
+}
+
+uint32_t bareset_places(struct bareset *set, uint64_t *to)
+{
+	return write_places(set, true, to);
+}
+
+uint32_t bareset_fresh(struct bareset *set, uint64_t *to)
+{
+	return write_places(set, false, to);
 }
 
 /* --- code in one frame ----------------------------------------------------------------------- */

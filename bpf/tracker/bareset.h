@@ -24,7 +24,8 @@ struct bareset {
 		uint64_t ra;	 /* as bare_place has it */
 		uint32_t times;	 /* ... that it had so often, ... */
 		uint32_t others; /* and another one so often */
-		uint32_t stale;	 /* readings of the code that gave a wrong row, ... */
+		uint16_t fresh;	 /* bareset_add was true, and it was not written since */
+		uint16_t stale;	 /* readings of the code that gave a wrong row, ... */
 		uint32_t read;	 /* ... the last of which was this one */
 	} seen[CODE_BARE_MAX];	 /* by a hash; of one hash the oldest goes */
 };
@@ -35,7 +36,9 @@ bool bareset_add(struct bareset *set, const struct bare_place *place);
  * Writes all places, at most CODE_BARE_MAX, with BARE_STALE where rows have been wrong again and
  * again, though the code was read anew, and not long ago; their number.
  */
-uint32_t bareset_places(const struct bareset *set, uint64_t *to);
+uint32_t bareset_places(struct bareset *set, uint64_t *to);
+/* Those of them for which bareset_add was true since the last time that either was called. */
+uint32_t bareset_fresh(struct bareset *set, uint64_t *to);
 /* Finds code in one frame; at most CODE_CONSTANTS_MAX pieces, ascending. Their number. */
 uint32_t bareset_constants(struct bareset *set, struct code_constant *to);
 

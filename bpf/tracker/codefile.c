@@ -10,6 +10,7 @@
 
 #include "bpf/tracker/codedraft.h"
 #include "symbols/base/bytes.h"
+#include "symbols/base/search.h"
 #include "unwind/row.h"
 #include "unwind/spans.h"
 #include "unwind/table.h"
@@ -171,6 +172,61 @@ int codefile_table(int fd, struct wide_rules *wide, const atomic_bool *cancel,
 	table->cfi_bytes = (uint64_t)p.head.nrows * sizeof(struct code_row);
 	*out = table;
 	return 0;
+}
+
+/* True if the draft's first n runs, which are sorted, have some of [from, to). */
+static bool has_rows(const struct code_draft *d, uint32_t n, uint64_t from, uint64_t to)
+{
+	const size_t run = SEARCH(n, i, d->runs[i].end <= from);
+
+	return run < n && d->runs[run].start < to;
+}
+
+/* Adds the last row, up to this one, to the draft. */
+static int keep_row(struct code_draft *d, uint32_t known, struct table_draft *last,
+		    const struct code_row *row)
+{
+	int err = 0;
+
+	if (last->pc && row->pc <= last->pc)
+		return -EINVAL;
+	if (RULE_KIND(last->rule) == ROW_END || has_rows(d, known, last->pc, row->pc))
+		codedraft_end(d, last->pc);
+	else
+		err = codedraft_row(d, last->pc, last->rule);
+	last->pc = row->pc;
+	last->rule = rule_here(last, row->rule);
+	return err;
+}
+
+int codefile_rows(int fd, struct code_draft *d)
+{
+	const struct bytes bytes = {.fd = fd};
+	const uint32_t known = d->nruns;
+	struct table_draft last = {.wide = d->wide, .rule = RULE(ROW_END, 0)};
+	struct wide_rule *rules = NULL;
+	struct code_row rows[CHUNK];
+	struct places p;
+	int err = read_head(&bytes, &p);
+
+	if (!err) {
+		rules = calloc(p.head.nwide + 1, sizeof(*rules));
+		err = rules ? bytes_read(&bytes, p.wide, rules, p.head.nwide * sizeof(*rules))
+			    : -ENOMEM;
+	}
+	last.rules = rules;
+	last.nrules = err ? 0 : p.head.nwide;
+	for (uint32_t at = 0; at < p.head.nrows && !err; at += CHUNK) {
+		const uint32_t n = p.head.nrows - at < CHUNK ? p.head.nrows - at : CHUNK;
+
+		err = bytes_read(&bytes, p.rows + (uint64_t)at * sizeof(*rows), rows,
+				 n * sizeof(*rows));
+		for (uint32_t i = 0; i < n && !err; i++)
+			err = keep_row(d, known, &last, &rows[i]);
+	}
+	codedraft_end(d, last.pc);
+	free(rules);
+	return err;
 }
 
 /* --- names ----------------------------------------------------------------------------------- */

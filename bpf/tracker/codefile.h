@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+struct code_draft;
 struct unwind_table;
 struct wide_rules;
 
@@ -37,6 +38,9 @@ struct codefile_head {
  */
 int codefile_table(int fd, struct wide_rules *wide, const atomic_bool *cancel,
 		   struct unwind_table **out);
+
+/* Adds its rows to a draft that was sorted, but where that has some. Errors as above, or -E2BIG. */
+int codefile_rows(int fd, struct code_draft *d);
 
 typedef int codefile_name_fn(void *arg, uint64_t start, uint64_t size, const char *name);
 

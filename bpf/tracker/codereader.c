@@ -167,6 +167,34 @@ static int read_all(struct code_memory *m, const struct code_places *places, str
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 
+static int add_name(void *d, uint64_t start, uint64_t size, const char *name)
+{
+	return codedraft_name(d, start, size, name, strlen(name));
+}
+
+/* What is new counts, in front of what the last file says of the same addresses. */
+static int read_part(struct code_memory *m, const struct code_places *places,
+		     struct code_bare *bare, struct code_draft *d, uint64_t *mark,
+		     const char **missing)
+{
+	struct hotspot vm;
+	int err = codefile_names(places->base, add_name, d);
+
+	err = err == -E2BIG ? 0 : err;
+
+	*mark = places->mark;
+	*missing = NULL;
+	if (!err)
+		err = hotspot_open(m, places->vm_structs, places->vm_types, &vm, missing);
+	if (!err)
+		err = hotspot_read_new(m, &vm, bare->places, places->nbare, d);
+	if (!err)
+		err = codeleave_read(m, bare->places, places->nbare, d);
+	if (!err)
+		err = codefile_rows(places->base, d);
+	return err == -E2BIG ? 0 : err; /* what was read until then counts */
+}
+
 int codereader_read(pid_t pid, const struct code_places *places, struct code_bare *bare,
 		    uint64_t *mark, const char **missing)
 {
@@ -179,7 +207,7 @@ int codereader_read(pid_t pid, const struct code_places *places, struct code_bar
 		err = -ENOMEM;
 
 	if (!err)
-		err = read_all(&m, places, bare, &d, mark, missing);
+		err = (places->part ? read_part : read_all)(&m, places, bare, &d, mark, missing);
 	if (!err) {
 		codedraft_sort(&d);
 		fd = memfd_create(CODEFILE_NAME, MFD_CLOEXEC);

@@ -48,6 +48,13 @@ struct code_places {
 	uint64_t mark;		    /* of what was read last; 0: nothing yet */
 	uint32_t nbare, nconstants; /* in struct code_bare */
 	uint32_t again;		    /* read all, though the mark is the known one */
+	/*
+	 * Read only what is new and the code at the places of struct code_bare; what the file
+	 * `base` says of the rest counts still.
+	 */
+	uint32_t part;
+	int32_t base; /* with part: the file that was read last; where there is none, nothing is
+			 read */
 };
 
 /* The memory of a process. */
@@ -67,8 +74,8 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 
 /*
  * Returns a file in memory (bpf/tracker/codefile.h), and *mark, which differs when the process has
- * changed its description. The places of bare are sorted. -EALREADY: the mark is the known one;
- * -ENOENT: nothing is known yet; or -errno. *missing: as hotspot_open.
+ * changed its description; of a part, the known one. The places of bare are sorted. -EALREADY: the
+ * mark is the known one; -ENOENT: nothing is known yet; or -errno. *missing: as hotspot_open.
  */
 int codereader_read(pid_t pid, const struct code_places *places, struct code_bare *bare,
 		    uint64_t *mark, const char **missing);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/prog/layout.h"
 #include "bpf/tracker/codedraft.h"
 #include "bpf/tracker/codereader.h"
 #include "symbols/base/limits.h"
@@ -35,6 +36,7 @@
 #define TYPE_BYTES   40u /* of what the machine calls a type or a field */
 #define ENTER_NAME   "jdk.internal.vm.Continuation.enterSpecial"
 #define BARRIER_NAME "[frames of the virtual thread that are not on a stack]"
+#define STEPS_MAX    4096u	/* from a segment back to the beginning of its block */
 #define WORK_MAX     (1u << 23) /* instructions that are read in one reading */
 
 /* A pointer, a structure within the structure, of which the place counts, or a number. */
@@ -521,8 +523,8 @@ struct heap_reader {
 	struct disasm *disasm; /* NULL: there is none */
 	struct work *work;     /* of it */
 	struct continuations *continuations;
-	uint8_t *bytes; /* of the heap, from its start */
-	uint64_t size;
+	uint8_t *bytes; /* of the heap, between these offsets */
+	uint64_t from, size;
 	uint64_t kind_at; /* address of the name read last */
 	char kind[32];
 };
@@ -531,7 +533,7 @@ static uint64_t blob_field(const struct heap_reader *r, uint64_t at, enum hotspo
 {
 	const struct hotspot_place *place = &r->h->fields[field];
 
-	return field_value(place, r->bytes + at + place->at);
+	return field_value(place, r->bytes + (at - r->from) + place->at);
 }
 
 /* Where the code of a blob begins or ends. */
@@ -584,19 +586,19 @@ static int add_code(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t
 {
 	const int32_t complete = (int32_t)blob_field(r, at, HOTSPOT_BLOB_FRAME_COMPLETE);
 	const uint32_t frame = blob_frame(r, at);
+	const uint8_t *code = r->bytes + (begin - r->heap->low - r->from);
 
 	if (!strcmp(r->kind, "Interpreter"))
 		return add_interpreter(r->d, begin, end);
 	if (has_no_frame(r->kind, frame))
 		return add_rule(r->d, begin, end, RULE_FRAME(ROW_SP, -ARCH_RA_AT, 0));
 	if (!strncmp(r->kind, "StubRoutines (continuation", 26))
-		note_barriers(r->continuations, r->bytes + (begin - r->heap->low), begin,
-			      (uint32_t)(end - begin));
+		note_barriers(r->continuations, code, begin, (uint32_t)(end - begin));
 	if (!frame)
 		return 0;
 	return hotspot_frame(r->d,
 			     &(struct hotspot_code){
-				     .bytes = r->bytes + (begin - r->heap->low),
+				     .bytes = code,
 				     .addr = begin,
 				     .size = (uint32_t)(end - begin),
 				     .complete = complete > 0 ? (uint32_t)complete : 0,
@@ -667,7 +669,91 @@ static int add_heap(struct heap_reader *r)
 	return err == -EFAULT ? 0 : err;
 }
 
-int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d)
+/* The block at r->from; nothing if it is free or cannot be read. */
+static int add_block_alone(struct heap_reader *r)
+{
+	const struct hotspot *h = r->h;
+	const uint64_t heap = r->heap->high - r->heap->low;
+	const struct hotspot_place *used = &h->fields[HOTSPOT_BLOCK_USED],
+				   *length = &h->fields[HOTSPOT_BLOCK_LENGTH];
+	uint8_t head[BLOB_BYTES];
+	uint64_t size;
+	int err;
+
+	if (codereader_memory(r->m, r->heap->low + r->from, head, h->block_size) ||
+	    used->at + used->size > h->block_size || length->at + length->size > h->block_size ||
+	    !field_value(used, head + used->at))
+		return 0;
+	size = field_value(length, head + length->at);
+	if (size > (heap - r->from) >> r->heap->log2)
+		return 0;
+	size = (size << r->heap->log2) + BLOB_BYTES; /* a small one is shorter than what is read */
+	r->size = r->from + size < heap ? r->from + size : heap;
+	r->bytes = malloc(r->size - r->from + 1);
+	if (!r->bytes)
+		return -ENOMEM;
+	err = codereader_memory(r->m, r->heap->low + r->from, r->bytes, r->size - r->from);
+	if (!err)
+		err = add_block(r, r->from);
+	free(r->bytes);
+	return err == -EFAULT ? 0 : err;
+}
+
+/* A return address is looked up by the byte before it, in the call. */
+static uint64_t place_addr(uint64_t place)
+{
+	return (place & ~(BARE_EXACT | BARE_STALE)) - (place & BARE_EXACT ? 0 : 1);
+}
+
+enum segment { SEGMENT_NAMED = 1, SEGMENT_MET = 2 };
+
+/* Notes in which segments, of the heap with that map, names begin, and which places' blocks do. */
+static void note_segments(const struct heap_reader *r, const uint8_t *map, const uint64_t *places,
+			  size_t n, uint8_t *segments)
+{
+	const uint64_t low = r->heap->low, size = r->heap->high - low;
+
+	for (uint32_t i = 0; i < r->d->nnames; i++)
+		if (r->d->names[i].start - low < size)
+			segments[(r->d->names[i].start - low) >> r->heap->log2] |= SEGMENT_NAMED;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = (place_addr(places[i]) - low) >> r->heap->log2;
+
+		if (place_addr(places[i]) - low >= size)
+			continue;
+		for (unsigned int steps = 0; map[at] && map[at] <= at && steps < STEPS_MAX; steps++)
+			at -= map[at];
+		segments[at] |= SEGMENT_MET;
+	}
+}
+
+/* Adds the blocks without a name in the draft, and those of the places. */
+static int add_new_blocks(struct heap_reader *r, const uint64_t *places, size_t n)
+{
+	size_t count, i, next;
+	uint8_t *map = read_segmap(r->m, r->heap, &count);
+	uint8_t *segments = map ? calloc(count + 1, 1) : NULL;
+	int err = 0;
+
+	if (segments)
+		note_segments(r, map, places, n, segments);
+	for (i = 0; segments && i < count && !err; i = next) {
+		uint8_t known = segments[i];
+
+		for (next = i + 1; next < count && map[next] && map[next] != 0xff; next++)
+			known |= segments[next] & SEGMENT_NAMED;
+		r->from = (uint64_t)i << r->heap->log2;
+		if (!map[i] && known != SEGMENT_NAMED)
+			err = add_block_alone(r);
+	}
+	free(segments);
+	free(map);
+	return err;
+}
+
+/* All blocks, or as add_new_blocks. */
+static int read_heaps_with(struct code_memory *m, const struct hotspot *h, const uint64_t *places,
+			   size_t n, bool all, struct code_draft *d)
 {
 	struct work work = {.limit = WORK_MAX};
 	struct continuations continuations = {.nbarriers = 0};
@@ -688,10 +774,21 @@ int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_dra
 					.work = &work,
 					.continuations = &continuations};
 
-		err = add_heap(&r);
+		err = all ? add_heap(&r) : add_new_blocks(&r, places, n);
 	}
 	if (!err)
 		err = add_barriers(&continuations, d);
 	disasm_free(disasm);
 	return err;
+}
+
+int hotspot_read_new(struct code_memory *m, const struct hotspot *h, const uint64_t *places,
+		     size_t n, struct code_draft *d)
+{
+	return read_heaps_with(m, h, places, n, false, d);
+}
+
+int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d)
+{
+	return read_heaps_with(m, h, NULL, 0, true, d);
 }

@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct code_draft;
@@ -72,6 +73,13 @@ int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types, 
 int hotspot_mark(struct code_memory *m, const struct hotspot *h, uint64_t *mark);
 /* Adds frames and names of all code. -ENOMEM, -E2BIG; what cannot be read is left out. */
 int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d);
+
+/*
+ * The same of code that has no name in the draft yet, and of the code at n places (struct
+ * bare_place, pc), which may be other code now. Nothing goes away.
+ */
+int hotspot_read_new(struct code_memory *m, const struct hotspot *h, const uint64_t *places,
+		     size_t n, struct code_draft *d);
 
 /* Compiled code. Its frame has `frame` bytes with the return address from the offset `complete` on.
  */

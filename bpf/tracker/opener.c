@@ -6,6 +6,7 @@
 #include "bpf/tracker/opener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,12 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	return 0;
 }
 
+/* The descriptor that goes with a request; -1: none. */
+static int base_of(const struct open_request *r)
+{
+	return r->kind == OPEN_CODE && r->code.part ? r->code.base : -1;
+}
+
 static void question_free(struct opener *o, struct open_question *q)
 {
 	if (q->hashed) {
@@ -132,6 +139,8 @@ static void question_free(struct opener *o, struct open_question *q)
 	}
 	quota_give(&o->bytes, q->opening.uid,
 		   offsetof(struct open_question, request) + open_request_bytes(&q->request));
+	if (base_of(&q->request) >= 0)
+		close(base_of(&q->request));
 	free(q);
 }
 
@@ -218,6 +227,8 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 	}
 	memset(q, 0, offsetof(struct open_question, request));
 	memcpy(&q->request, request, size);
+	if (base_of(request) >= 0)
+		q->request.code.base = fcntl(request->code.base, F_DUPFD_CLOEXEC, 0);
 	q->request.id = ++o->next_id;
 	q->opening = (struct opening){q->request.id, tgid, uid, &q->request};
 	q->key = key;
@@ -364,7 +375,8 @@ static struct open_helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
 
 static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t now)
 {
-	if (send(h->socket, &q->request, open_request_bytes(&q->request), MSG_NOSIGNAL) < 0)
+	if (openhelper_send(h->socket, &q->request, open_request_bytes(&q->request),
+			    base_of(&q->request)))
 		return false;
 	if (!h->depth++)
 		helper_begin(h, now);

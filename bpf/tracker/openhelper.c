@@ -37,7 +37,7 @@ union control { /* room for a descriptor; see cmsg(3) */
 	struct cmsghdr align;
 };
 
-static int send_with(int socket, const void *data, size_t size, int fd)
+int openhelper_send(int socket, const void *data, size_t size, int fd)
 {
 	struct iovec part = {(void *)data, size};
 	union control control = {.bytes = {0}};
@@ -83,7 +83,7 @@ static void say_hello(int socket)
 	const char hello[OPENHELPER_HELLO] = "";
 	const int stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 
-	if (send_with(socket, hello, sizeof(hello), stat))
+	if (openhelper_send(socket, hello, sizeof(hello), stat))
 		_exit(1);
 	if (stat >= 0)
 		close(stat);
@@ -94,22 +94,25 @@ static void __attribute__((noreturn)) helper(int socket, uint64_t root_dev)
 	static struct open_request request;
 	static struct open_answer answer;
 	size_t size;
+	int fd, base;
 	ssize_t n;
-	int fd;
 
 	say_hello(socket);
 	for (;;) {
-		n = TEMP_FAILURE_RETRY(recv(socket, &request, sizeof(request), 0));
+		n = openhelper_receive(socket, &request, sizeof(request), &base);
 		if (n <= (ssize_t)offsetof(struct open_request, name))
 			_exit(0);
+		request.code.base = base;
 		request.name[sizeof(request.name) - 1] = '\0';
 		openfile_do(&request, root_dev, &answer, &fd);
 		size = offsetof(struct open_answer, loads) +
 		       answer.nloads * sizeof(answer.loads[0]);
-		if (send_with(socket, &answer, size, fd))
+		if (openhelper_send(socket, &answer, size, fd))
 			_exit(1);
 		if (fd >= 0)
 			close(fd);
+		if (base >= 0)
+			close(base);
 	}
 }
 
@@ -233,7 +236,7 @@ int openhelpers_start(struct openhelpers *h, unsigned int i)
 		setsockopt(sockets[j], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	err = fcntl(sockets[0], F_SETFL, O_NONBLOCK) ? -errno : 0;
 	if (!err)
-		err = send_with(h->control, &order, sizeof(order), sockets[1]);
+		err = openhelper_send(h->control, &order, sizeof(order), sockets[1]);
 	close(sockets[1]);
 	if (err) {
 		close(sockets[0]);
@@ -246,5 +249,5 @@ void openhelpers_kill(struct openhelpers *h, unsigned int i)
 {
 	const struct order order = {i, false};
 
-	send_with(h->control, &order, sizeof(order), -1);
+	openhelper_send(h->control, &order, sizeof(order), -1);
 }

@@ -33,8 +33,10 @@ void openhelpers_free(struct openhelpers *h);
 int openhelpers_start(struct openhelpers *h, unsigned int i);
 void openhelpers_kill(struct openhelpers *h, unsigned int i);
 
+/* Sends an order, a question or an answer, with a descriptor unless that is -1. -errno. */
+int openhelper_send(int socket, const void *data, size_t size, int fd);
 /*
- * Receives an answer of at most `room` bytes. Returns its size, 0 at the end of file, or -errno.
+ * Receives one of at most `room` bytes. Returns its size, 0 at the end of file, or -errno.
  * *fd: the descriptor that came with it, the caller's own, or -1.
  */
 ssize_t openhelper_receive(int socket, void *to, size_t room, int *fd);

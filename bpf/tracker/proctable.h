@@ -62,8 +62,12 @@ struct process_code {
 	uint64_t soon;	      /* nor before this, if bare_is_new */
 	uint64_t wait;	      /* between two questions */
 	uint64_t mark;	      /* of the description in the table; 0: none */
+	uint64_t names;	      /* of the names there, see tracker_code_names */
 	struct bareset *bare; /* places in code that nothing describes; NULL: none */
 	bool bare_is_new;     /* some came since the last question, or are to be read again */
+	bool in_blobs;	      /* the description tells for an address what code is there */
+	bool in_part;	      /* the open question is about new places only */
+	bool whole;	      /* no such question before all has been read again */
 	uint64_t asked;	      /* time of the last question */
 	uint32_t refusals;    /* answers that the description is not understood */
 	uint32_t nreadings;   /* of that code, the first few of them */

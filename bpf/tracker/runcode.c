@@ -27,18 +27,20 @@
 
 #define BARE_NS	      (20ull * 1000000) /* a turn while walks come by bare code */
 #define IDLE_NS	      (50ull * 1000000) /* and at other times: the first sample of a process counts */
-#define CALM_NS	      (500ull * 1000000)  /* likewise, if it does not */
-#define BARE_LAST_NS  (1000ull * 1000000) /* as long as that was at most so long ago */
-#define BARE_WAIT_NS  (20ull * 1000000)	  /* the pause between the first readings of such code */
-#define BARE_LATER_NS (100ull * 1000000)  /* and between later ones, if new places came */
-#define LATER_SHARE   16u		  /* as SHARE, for these */
-#define BARE_SHARE    8u		  /* as SHARE, for these and while a description grows */
-#define BARESETS_MAX  256u		  /* processes whose places are kept, 160 KiB each */
+#define CALM_NS	      (500ull * 1000000)   /* likewise, if it does not */
+#define BARE_LAST_NS  (10000ull * 1000000) /* as long as that was at most so long ago */
+#define BARE_WAIT_NS  (20ull * 1000000)	   /* the pause between the first readings of such code */
+#define BARE_LATER_NS (100ull * 1000000)   /* and between later ones, if new places came */
+#define LATER_SHARE   16u		   /* as SHARE, for these */
+#define BARE_SHARE    8u		   /* as SHARE, for these and while a description grows */
+#define BARESETS_MAX  256u		   /* processes whose places are kept, 160 KiB each */
 #define BARE_FIRST    12u /* as many of them: each shows one more frame of a stack */
 #define WAIT_MIN_NS   (1000ull * 1000000)
 #define WAIT_MAX_NS   (8000ull * 1000000)
 #define FAILED_NS     (30000ull * 1000000)
 #define REFUSALS_TOLD 3u
+#define ASKS_MAX      100u /* about new places only, in a second */
+#define ASKS_NS	      (1000ull * 1000000)
 #define SHARE	      50u /* 1/n of the time at most goes into readings of one process */
 
 int runcode_wait(const struct runcode *rc)
@@ -98,14 +100,38 @@ static void take_places(struct runcode *rc, uint64_t now)
 
 /* --- who is asked ----------------------------------------------------------------------------- */
 
+/* Questions about new places only are few enough for the user. */
+static bool may_ask(struct runcode *rc, const struct process *p, uint64_t now)
+{
+	if (now - rc->asks_since >= ASKS_NS) {
+		rc->asks_since = now;
+		quota_free(&rc->asks);
+		rc->asks = (struct quota){.max = ASKS_MAX};
+	}
+	return quota_take(&rc->asks, p->uid, 1);
+}
+
+/*
+ * While a machine compiles it describes new code all the time, and reading all of it takes longer
+ * each time. Between these readings what is new is read alone, once the last table is in use.
+ */
+static bool asks_in_part(const struct process *p, uint64_t now)
+{
+	return p->code.in_blobs && p->code.bare_is_new && !p->code.whole && p->code.table &&
+	       !object_is_closed(p->code.table) && now < p->code.next;
+}
+
 /*
  * A chosen process is asked about before its first sample. Code that nothing describes may change
  * without a sign, so it is read again while it is sampled.
  */
-static bool is_due(const struct runcode *rc, const struct process *p, uint64_t now)
+static bool is_due(struct runcode *rc, const struct process *p, uint64_t now)
 {
 	if (p->code.question || process_is_unread(p) || p->waits)
 		return false;
+	if (asks_in_part(p, now))
+		return now >= p->code.soon && !p->code.table->in_queue && !p->code.table->held &&
+		       may_ask(rc, p, now);
 	if (p->code.bare_is_new && now >= p->code.soon)
 		return true;
 	if (now < p->code.next)
@@ -145,12 +171,19 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 {
 	struct open_request request;
 	const struct object *o = p->code.table;
+	const bool in_part = asks_in_part(p, now);
 
 	memset(&request, 0, offsetof(struct open_request, name));
 	request.kind = OPEN_CODE;
 	request.pid = process_thread(p);
 	add_places(p, &request.code);
-	if (p->code.bare) {
+	p->code.in_blobs = request.code.vm_structs && !request.code.descriptors[0];
+	p->code.in_part = in_part;
+	if (in_part) {
+		request.code.part = 1;
+		request.code.base = o->fd;
+		request.code.nbare = bareset_fresh(p->code.bare, request.bare.places);
+	} else if (p->code.bare) {
 		request.code.nbare = bareset_places(p->code.bare, request.bare.places);
 		request.code.nconstants = bareset_constants(p->code.bare, request.bare.constants);
 		request.code.again = p->code.bare_is_new || now - p->code.asked >= WAIT_MAX_NS;
@@ -161,6 +194,9 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 		request.code.mark = p->code.mark;
 	p->code.question = opener_ask(rc->opener, &request, p->pid, p->uid, false);
 	p->code.bare_is_new |= !p->code.question && p->code.bare;
+	p->code.whole = in_part && !p->code.question;
+	if (in_part)
+		return;
 	p->code.soon = now + (p->code.question ? BARE_WAIT_NS : FAILED_NS);
 	p->code.next = now + (p->code.question ? WAIT_MIN_NS : FAILED_NS);
 }
@@ -269,6 +305,24 @@ static uint64_t longer(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Of an answer about new places. */
+static void take_part(struct runcode *rc, struct process *p, const struct open_answer *a, int fd,
+		      uint64_t now)
+{
+	const uint64_t before = p->code.table ? p->code.table->key.size : 0;
+	const bool used = !a->err && take_code(rc, p, a, fd);
+
+	p->code.in_part = false;
+	p->code.names += used;
+	p->code.whole = !used;
+	p->code.bare_is_new |= !used;
+	p->code.soon = now + (used && a->file.size > before
+				      ? longer(a->spent * BARE_SHARE, BARE_WAIT_NS)
+				      : longer(a->spent * LATER_SHARE, BARE_LATER_NS));
+	if (p->code.bare)
+		p->code.bare->readings += used;
+}
+
 void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct open_answer *a,
 		       int fd)
 {
@@ -282,11 +336,15 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 		return;
 	}
 	p->code.question = 0;
+	if (p->code.in_part) {
+		take_part(rc, p, a, fd, now);
+		return;
+	}
 	tell_missing(rc, p, a);
 	used = !a->err && take_code(rc, p, a, fd);
 	if (used) {
 		changed = p->code.mark != a->mark;
-		p->code.mark = a->mark;
+		p->code.mark = p->code.names = a->mark;
 		p->code.wait = WAIT_MIN_NS;
 	} else if (!a->err || a->err == -EALREADY || a->err == -ENOENT) {
 		p->code.bare_is_new |= !a->err && p->code.bare; /* what was read is not in use */
@@ -314,6 +372,7 @@ void runcode_fork(struct runcode *rc, struct process *child, const struct proces
 {
 	child->code = parent->code;
 	child->code.question = child->code.next = 0;
+	child->code.in_part = false;
 	child->code.bare = NULL;
 	child->code.bare_is_new = false;
 	if (child->code.table)

@@ -12,18 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbols/base/quota.h"
+
 struct open_answer;
 struct notices;
 struct opening;
 struct process;
 
 struct runcode {
-	uint64_t looked; /* time of the last look for processes to ask about */
-	uint64_t bare;	 /* time when a process whose code is not described was last met first; 0:
-			    never */
-	uint64_t count;	 /* of objects made */
-	bool calm;	 /* see tracker_calm */
-	uint32_t nbare;	 /* processes with places */
+	uint64_t looked;   /* time of the last look for processes to ask about */
+	uint64_t bare;	   /* time when a process whose code is not described was last met first; 0:
+			      never */
+	uint64_t count;	   /* of objects made */
+	bool calm;	   /* see tracker_calm */
+	struct quota asks; /* about new places only, since that time */
+	uint64_t asks_since;
+	uint32_t nbare; /* processes with places */
 
 	struct sampler *sampler;
 	struct proctable *procs;

@@ -378,6 +378,7 @@ void tracker_free(struct tracker *t)
 	shards_free(t->maplists.shards);
 	quota_free(&t->mappings.quota);
 	quota_free(&t->objects.bytes);
+	quota_free(&t->runcode.asks);
 	builders_free(&t->builders);
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);

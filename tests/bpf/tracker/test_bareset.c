@@ -95,6 +95,12 @@ static void test_new(void **state)
 	}
 	assert_int_equal(bareset_places(set, places), 2);
 	assert_true(places[0] + places[1] == 2 * CODE + BARE_EXACT + BARE_STALE);
+	/* written once as new */
+	assert_int_equal(bareset_fresh(set, places), 0);
+	bareset_add(set, &(struct bare_place){.pc = CODE + 64, .tgid = 1});
+	assert_int_equal(bareset_fresh(set, places), 1);
+	assert_int_equal(places[0], CODE + 64);
+	assert_int_equal(bareset_fresh(set, places), 0);
 }
 
 /* A word left over by other calls is rare, however long the process runs. */

@@ -4,7 +4,8 @@
  * say where everything is: those of JDK 17 and 25 with their types, which were printed from their
  * gHotSpotVMStructs, and machine code of JDK 17 as gdb disassembles it. Expected rows are what the
  * instructions do to the stack pointer.
- * Covers: bpf/tracker/hotspot.c unwind/arch/x86_64/framecode.c
+ * Covers: bpf/tracker/hotspot.c bpf/tracker/codereader.c bpf/tracker/codefile.c
+ * unwind/arch/x86_64/framecode.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/prog/layout.h"
 #include "bpf/tracker/codedraft.h"
+#include "bpf/tracker/codefile.h"
 #include "bpf/tracker/codereader.h"
 #include "bpf/tracker/hotspot.h"
 #include "symbols/insn/disasm.h"
@@ -410,6 +413,94 @@ static void test_code_cache(void **state)
 	check_code_cache(true);
 }
 
+static int count_name(void *arg, uint64_t start, uint64_t size, const char *name)
+{
+	(void)start;
+	(void)size;
+	(void)name;
+	++*(unsigned int *)arg;
+	return 0;
+}
+
+/* The rows that are read now; the number of names. part: of the new code and at the place. */
+static unsigned int read_file(struct code_draft *d, int base, uint64_t place, int *file)
+{
+	static struct code_bare bare;
+	struct code_places p = places();
+	unsigned int names = 0;
+	const char *missing;
+	uint64_t mark;
+
+	p.part = base >= 0;
+	p.base = base;
+	p.nbare = place != 0;
+	bare.places[0] = place;
+	*file = codereader_read(getpid(), &p, &bare, &mark, &missing);
+	assert_true(*file >= 0);
+	assert_int_equal(codedraft_init(d), 0);
+	assert_int_equal(codefile_rows(*file, d), 0);
+	assert_int_equal(codefile_names(*file, count_name, &names), 0);
+	return names;
+}
+
+static void assert_same_rows(const struct code_draft *a, const struct code_draft *b)
+{
+	assert_int_equal(a->nrows, b->nrows);
+	assert_int_equal(a->nruns, b->nruns);
+	for (uint32_t i = 0; i < a->nrows; i++) {
+		assert_int_equal(a->rows[i].pc, b->rows[i].pc);
+		assert_int_equal(a->rows[i].rule, b->rows[i].rule);
+	}
+	for (uint32_t i = 0; i < a->nruns; i++) {
+		assert_int_equal(a->runs[i].start, b->runs[i].start);
+		assert_int_equal(a->runs[i].end, b->runs[i].end);
+	}
+}
+
+/*
+ * With what was read before, new code and code that was met where other code had been give what
+ * reading all of it gives; code that has gone stays until then.
+ */
+static void check_new_code(bool of_25)
+{
+	struct code_draft before, part, all, last;
+	int base, file[3];
+	uint64_t at;
+
+	be_release(of_25);
+	make_machine();
+	put_block(0, "nmethod", without_bang, sizeof(without_bang), 20, 15);
+	put_block(8, "nmethod", native, sizeof(native), 12, 8);
+	put_block(16, "Interpreter", native, sizeof(native), 0, -1);
+	assert_int_equal(read_file(&before, -1, 0, &base), 3);
+
+	at = put_block(0, "nmethod", compiled, sizeof(compiled), 6, 20);
+	put_block(24, "nmethod", pushes, sizeof(pushes), 6, 5);
+	put_block(32, "vtable chunks", native, sizeof(native), 0, -1);
+	assert_int_equal(read_file(&part, base, (at + 22) | BARE_EXACT, &file[0]), 6);
+	assert_int_equal(read_file(&all, -1, 0, &file[1]), 5);
+	assert_same_rows(&part, &all);
+
+	free_block(8);
+	put_block(0, "nmethod", without_bang, sizeof(without_bang), 20, 15);
+	assert_int_equal(read_file(&last, file[0], 0, &file[2]), 6);
+	assert_same_rows(&last, &part);
+	for (int i = 0; i < 3; i++)
+		close(file[i]);
+	close(base);
+	codedraft_free(&before);
+	codedraft_free(&part);
+	codedraft_free(&all);
+	codedraft_free(&last);
+}
+
+static void test_new_code(void **state)
+{
+	(void)state;
+	check_new_code(false);
+	check_new_code(true);
+}
+
 /* Code that goes on in another method: nothing but the return address is on the stack. */
 static void test_frameless(void **state)
 {
@@ -534,25 +625,28 @@ static void test_broken(void **state)
 		struct hotspot h;
 		const struct code_places p = places();
 		const char *missing;
+		uint64_t at[1];
 
 		be_release(turn & 1);
 		make_machine();
 		put_block(0, "nmethod", compiled, sizeof(compiled), 6, 20);
 		put_block(8, "native nmethod", native, sizeof(native), 12, 8);
 		for (int i = 0; i < 6; i++) {
-			uint8_t *at;
+			uint8_t *to;
 
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			at = seed >> 63 ? vm.memory + (seed >> 33) % 64 * 8
+			to = seed >> 63 ? vm.memory + (seed >> 33) % 64 * 8
 					: vm.segmap + (seed >> 33) %
 							      (sizeof(vm) - sizeof(vm.memory) - 8);
-			memcpy(at, &values[(seed >> 20) % 6], 1 + (seed >> 24 & 7));
+			memcpy(to, &values[(seed >> 20) % 6], 1 + (seed >> 24 & 7));
 		}
 		m = (struct code_memory){.pid = getpid(), .left = 1 << 24};
 		if (hotspot_open(&m, p.vm_structs, p.vm_types, &h, &missing))
 			continue;
 		assert_int_equal(codedraft_init(&d), 0);
 		hotspot_read(&m, &h, &d);
+		at[0] = (uint64_t)(uintptr_t)vm.memory + (seed >> 40) % sizeof(vm.memory);
+		hotspot_read_new(&m, &h, at, 1, &d);
 		for (uint32_t i = 0; i < d.nruns; i++)
 			assert_true(d.runs[i].start < d.runs[i].end);
 		codedraft_free(&d);
@@ -578,6 +672,7 @@ int main(void)
 		cmocka_unit_test(test_frames),	  cmocka_unit_test(test_code_cache),
 		cmocka_unit_test(test_frameless), cmocka_unit_test(test_continuation),
 		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_new_code),
 	};
 
 	return cmocka_run_group_tests(tests, open_disasm, close_disasm);
