@@ -53,8 +53,9 @@ struct code_places {
 	 * `base` says of the rest counts still.
 	 */
 	uint32_t part;
-	int32_t base; /* with part: the file that was read last; where there is none, nothing is
-			 read */
+	int32_t base;	/* with part: the file that was read last; where there is none, nothing is
+			   read */
+	uint32_t first; /* find out open_answer.moved, too */
 };
 
 /* The memory of a process. */

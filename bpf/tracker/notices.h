@@ -23,6 +23,7 @@ enum notice {
 	NOTICE_UNWATCHED_CPU,
 	NOTICE_MUTE_JAVA,
 	NOTICE_HOTSPOT,
+	NOTICE_MOVED,
 };
 
 struct notices {

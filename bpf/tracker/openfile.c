@@ -22,6 +22,7 @@
 #include "bpf/sampler/clock.h"
 #include "symbols/elf/arch.h"
 #include "symbols/files/localfs.h"
+#include "symbols/files/procmaps.h"
 #include "symbols/files/rootfile.h"
 
 #define COPY_STEP   (1u << 20)
@@ -185,6 +186,25 @@ static uint32_t generation_of(int fd)
 	return (uint32_t)generation;
 }
 
+static int is_of_file(const struct procmap *map, void *path)
+{
+	return !strcmp(map->name, path);
+}
+
+/* True for a program that was unpacked into memory, where its code is in no file. */
+static bool has_moved(pid_t pid)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	return !procmaps_read(pid, true, is_of_file, path);
+}
+
 static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 {
 	const uint64_t began = clock_cpu_time();
@@ -193,6 +213,7 @@ static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 
 	*fd = codereader_read(r->pid, &r->code, &r->bare, &a->mark, &missing);
 	snprintf(a->why, sizeof(a->why), "%s", missing ? missing : "");
+	a->moved = r->code.first && has_moved(r->pid);
 	a->err = *fd < 0 ? *fd : 0;
 	if (*fd >= 0 && !fstat(*fd, &st))
 		file_facts_of(&a->file, &st);

@@ -85,6 +85,7 @@ struct open_answer { /* sent only up to the last segment */
 	char why[80];	 /* OPEN_RUNTIME: the contradiction; OPEN_CODE: the missing field */
 	uint8_t deleted; /* it has no name any more */
 	uint8_t no_code; /* OPEN_MAPPED: neither an ELF file nor a PE image */
+	uint8_t moved;	 /* OPEN_CODE: no code is mapped from the file of the program */
 	uint8_t build_id_size;
 	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t generation; /* OPEN_MAPPED: see vma_frame_tag */

@@ -186,6 +186,7 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 	} else if (p->code.bare) {
 		request.code.nbare = bareset_places(p->code.bare, request.bare.places);
 		request.code.nconstants = bareset_constants(p->code.bare, request.bare.constants);
+		request.code.first = !p->code.nreadings;
 		request.code.again = p->code.bare_is_new || now - p->code.asked >= WAIT_MAX_NS;
 	}
 	p->code.bare_is_new = false;
@@ -300,6 +301,16 @@ static void tell_missing(struct runcode *rc, struct process *p, const struct ope
 		     p->comm, (int)p->pid, a->why);
 }
 
+static void tell_moved(struct runcode *rc, const struct process *p, const struct open_answer *a)
+{
+	if (a->moved && notices_first(rc->notices, NOTICE_MOVED))
+		notices_tell(
+			rc->notices, 1,
+			"%s (%d) does not run the code of its file: it is packed (UPX), or has "
+			"moved its code, which has no names then",
+			p->comm, (int)p->pid);
+}
+
 static uint64_t longer(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -341,6 +352,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 		return;
 	}
 	tell_missing(rc, p, a);
+	tell_moved(rc, p, a);
 	used = !a->err && take_code(rc, p, a, fd);
 	if (used) {
 		changed = p->code.mark != a->mark;

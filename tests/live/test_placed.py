@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A library wherever it comes from: mapped twice, by hard links, deleted, replaced while it is mapped, on an
 overlay, in a squashfs, by FUSE, with addresses that prelink gives. Its stacks are complete and have its names; a
-debug file with other addresses names nothing.
+debug file with other addresses names nothing. Of a program that was unpacked into memory it is said.
 
-Covers: bpf/tracker/objectfile.c bpf/tracker/openfile.c bpf/tracker/mapping.c symbols/elf/debugfile.c
+Covers: bpf/tracker/objectfile.c bpf/tracker/openfile.c bpf/tracker/runcode.c bpf/tracker/mapping.c symbols/elf/debugfile.c
 """
 
 import contextlib
@@ -42,6 +42,24 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	pause();
+}
+"""
+
+# What a packer's stub leaves: code in memory of its own, and of the program no code that is mapped.
+UNPACKED = r"""
+#include <string.h>
+#include <sys/mman.h>
+__asm__(".globl unpacked, unpacked_end\nunpacked: mov $11, %eax\n syscall\n"
+	"0: call 1f\n jmp 0b\n1: inc %rcx\n cmp $1, %rcx\n jne 1b\n ret\nunpacked_end:\n");
+extern const char unpacked[], unpacked_end[], __executable_start[], etext[];
+int main(int argc, char **argv)
+{
+	const unsigned long from = (unsigned long)__executable_start & -4096, to = ((unsigned long)etext + 4095) & -4096;
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)argv;
+	memcpy(at, unpacked, unpacked_end - unpacked);
+	((void (*)(unsigned long, unsigned long))at)(from, argc > 1 ? 0 : to - from);
 }
 """
 
@@ -150,6 +168,19 @@ def test_mounts(tap, place):
             tap.skip(f"one in {name}", "it cannot be mounted")
 
 
+def test_unpacked(tap, place):
+    if os.uname().machine != "x86_64":
+        return tap.skip("a program that was unpacked", "its code is for x86-64")
+    program = place.path("packed-program")
+    run("gcc", "-O2", "-x", "c", "-o", program, "-", input=UNPACKED.encode())
+    for arguments, told in (([], True), (["stay"], False)):
+        with live.Load([program, *arguments]) as process:
+            err = live.stacktop("-b", "-d", "2", "-n", "1", "-p", str(process.pid))[1]
+        tap.ok(("does not run the code of its file" in err) == told,
+               f"a program that {'was unpacked is told' if told else 'makes code is not'}", err)
+    return None
+
+
 def main():
     tap = live.Tap()
     live.need(tap)
@@ -159,6 +190,7 @@ def main():
             test_names(tap, place)
             test_addresses(tap, place)
             test_mounts(tap, place)
+            test_unpacked(tap, place)
     tap.done()
 
 
