@@ -274,13 +274,25 @@ static bool is_named(const struct elf_file *file, const char *name, const struct
 		section.addr == part->addr);
 }
 
+/* Is it where a segment has its address? A debug file has it without bytes. */
+static bool is_placed(const struct elf_file *file, const char *name)
+{
+	struct elf_section section;
+	uint64_t offset = 0;
+
+	return elf_file_section_header(file, elf_file_section_index(file, name), &section) ||
+	       section.type == SHT_NOBITS || !section.size ||
+	       (place(file, section.addr, &offset) >= section.size && offset == section.offset);
+}
+
 void elf_file_make_sections(struct elf_file *file)
 {
 	uint64_t values[TAGS] = {0};
 
 	if (file->narrow || (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN) ||
 	    (file->names && is_named(file, ".dynamic", &file->dynamic) &&
-	     is_named(file, ".eh_frame_hdr", &file->eh_header)))
+	     is_named(file, ".eh_frame_hdr", &file->eh_header) && is_placed(file, ".eh_frame") &&
+	     is_placed(file, ".dynsym")))
 		return;
 	file->names = 0;
 	file->nsections = 1; /* the one that is none */

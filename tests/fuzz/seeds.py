@@ -171,6 +171,15 @@ def with_dwarf(folder):
             if done.returncode == 0:
                 with open(library, "rb") as file:
                     yield file.read()
+    packed = ["objcopy", "--compress-debug-sections=zstd", library]
+    if os.path.exists(library) and not subprocess.run(packed, stderr=subprocess.DEVNULL, check=False).returncode:
+        with open(library, "rb") as file:
+            yield file.read()
+
+
+def without_headers(image):
+    """The file without its section headers."""
+    return image[:0x28] + bytes(8) + image[0x30:0x3c] + bytes(4) + image[0x40:]
 
 
 def with_layouts(folder):
@@ -306,7 +315,9 @@ def main():
                 seeds.add("fuzz_runtime_file", library)
             for image in linked(folder):
                 seeds.add("fuzz_debugfile", image)
-                seeds.add("fuzz_symtab", image)
+                for form in (image, without_headers(image)):
+                    seeds.add("fuzz_symtab", form)
+                    seeds.add("fuzz_elf", form)
             for table in go_tables(folder):
                 seeds.add("fuzz_gopclntab", table)
         except FileNotFoundError:

@@ -43,6 +43,15 @@ DAMAGE = {
 }
 
 
+
+def offset_of(path, section):
+    """Where the file has the offset that the section header says."""
+    text = run("readelf", "-hSW", path)
+    start = int(re.search(r"Start of section headers: +(\d+)", text).group(1))
+    number = int(re.search(rf"\[ *(\d+)\] {re.escape(section)} ", text).group(1))
+    return start + 64 * number + 0x18
+
+
 def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, timeout=200, **options).stdout.decode()
 
@@ -82,7 +91,9 @@ def test_kinds(tap, folder):
     run("gcc", "-O2", "-rdynamic", "-x", "c", "-o", full, "-", input=PROGRAM.encode())
     want = rows(full)
     tap.ok("derived" in want and "rsp" in want, "the whole file has rows by CFI and by code", want[-300:])
-    for what, changes in DAMAGE.items():
+    wrong = {f"that say another place of {section}": {offset_of(full, section): bytes(8)}
+             for section in (".eh_frame", ".dynsym")}
+    for what, changes in {**DAMAGE, **wrong}.items():
         path = damaged(full, changes)
         tap.ok(rows(path) == want, f"section headers {what}: the same rows")
     stacks = chains(damaged(full, DAMAGE["none at all"]))
