@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* build: -O2 -fno-optimize-sibling-calls -pthread -Wall -Wextra */
 /*
- * A thread with a name of its own forks a child, which the kernel calls by that name. It forks two
- *of its own: one has the same name, the other gives itself another one. Each burns in a function of
- * its own.
+ * A thread with a name of its own forks a child, which the kernel calls by that name. The child
+ * forks two of its own: one has the same name, the other gives itself another one. Each burns in a
+ * function of its own.
  *
  *	named [SECONDS]	for that long, 60 s
  */
