@@ -188,10 +188,11 @@ static int read_part(struct code_memory *m, const struct code_places *places,
 		err = hotspot_open(m, places->vm_structs, places->vm_types, &vm, missing);
 	if (!err)
 		err = hotspot_read_new(m, &vm, bare->places, places->nbare, d);
-	if (!err)
-		err = codeleave_read(m, bare->places, places->nbare, d);
+	codedraft_sort(d);
 	if (!err)
 		err = codefile_rows(places->base, d);
+	if (!err)
+		err = codeleave_read(m, bare->places, places->nbare, d);
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 

@@ -525,6 +525,7 @@ struct heap_reader {
 	struct continuations *continuations;
 	uint8_t *bytes; /* of the heap, between these offsets */
 	uint64_t from, size;
+	bool again; /* of a block whose name the draft may have, with one of a part behind it */
 	uint64_t kind_at; /* address of the name read last */
 	char kind[32];
 };
@@ -607,6 +608,19 @@ static int add_code(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t
 			     r->disasm, r->work);
 }
 
+static bool has_name(const struct code_draft *d, uint64_t start, uint64_t size, const char *name,
+		     size_t length)
+{
+	for (uint32_t i = 0; i < d->nnames; i++) {
+		const struct code_name *n = &d->names[i];
+
+		if (n->start == start && n->size == size && strlen(d->text + n->text) == length &&
+		    !memcmp(d->text + n->text, name, length))
+			return true;
+	}
+	return false;
+}
+
 static int add_blob_name(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t end)
 {
 	char name[NAME_BYTES];
@@ -617,8 +631,11 @@ static int add_blob_name(struct heap_reader *r, uint64_t at, uint64_t begin, uin
 		length = method_name(r->m, r->h, blob_field(r, at, HOTSPOT_METHOD), name);
 	if (length == strlen(ENTER_NAME) && !memcmp(name, ENTER_NAME, length))
 		r->continuations->enter_frame = blob_frame(r, at);
-	return length ? codedraft_name(r->d, begin, end - begin, name, length)
-		      : codedraft_name(r->d, begin, end - begin, r->kind, strlen(r->kind));
+	if (!length)
+		length = (size_t)snprintf(name, sizeof(name), "%s", r->kind);
+	return r->again && has_name(r->d, begin, end - begin, name, length)
+		       ? 0
+		       : codedraft_name(r->d, begin, end - begin, name, length);
 }
 
 /* The blob of the block at an offset in the heap. */
@@ -743,6 +760,7 @@ static int add_new_blocks(struct heap_reader *r, const uint64_t *places, size_t 
 		for (next = i + 1; next < count && map[next] && map[next] != 0xff; next++)
 			known |= segments[next] & SEGMENT_NAMED;
 		r->from = (uint64_t)i << r->heap->log2;
+		r->again = known & SEGMENT_NAMED;
 		if (!map[i] && known != SEGMENT_NAMED)
 			err = add_block_alone(r);
 	}
