@@ -341,13 +341,22 @@ int tracker_with_maps(struct tracker *t, int (*fn)(struct sampler *sampler, void
 	return err;
 }
 
-/* Does a process that is sampled wait for a table? */
+static bool has_question(const struct process *p)
+{
+	bool any = p->asks || p->code.question;
+
+	for (unsigned int i = 0; i < PROCESS_RUNTIMES; i++)
+		any |= p->runtimes[i].question != 0;
+	return any;
+}
+
+/* Does a process that is sampled wait for a table, or for the frames of its language? */
 static bool is_waited_for(const struct tracker *t)
 {
 	const struct process *p, *next;
 	size_t i;
 
-	if (!t->rescan.started || t->publisher.publishing)
+	if (!t->rescan.started || t->publisher.publishing || t->procs.runtime_came)
 		return true;
 	if (!t->targets.filtering)
 		return t->objects.queue || t->builders.building ||
@@ -358,8 +367,7 @@ static bool is_waited_for(const struct tracker *t)
 		for (i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object && p->mappings[i].object->in_queue)
 				return true;
-		if (p->target && (p->asks || p->code.question) &&
-		    opener_is_busy(t->opener, clock_now()))
+		if (p->target && has_question(p) && opener_is_busy(t->opener, clock_now()))
 			return true;
 		if (p->target && p->code.table && p->code.table->state == OBJECT_QUEUED)
 			return true;

@@ -60,20 +60,24 @@ static void look_until(struct runtimes *rs, uint64_t time)
 		rs->until = time;
 }
 
+/* Or it is to be. */
+static bool is_sampled(const struct runtimes *rs, const struct process *p)
+{
+	return (rs->targets->filtering && p->target) || was_sampled(rs, p);
+}
+
 /*
- * A new process is asked about before its first sample, of many with the same file one in each
- * turn.
+ * A new process is asked about before its first sample, and one that is there at the start once, of
+ * many with the same file one in each turn.
  */
 static bool is_asked_about(struct runtimes *rs, const struct process *p, const struct object *o,
 			   const struct process_runtime *here, uint64_t now)
 {
 	const uint64_t turn = o->runtime->asked + TURN_NS;
 
-	if (rs->targets->filtering && p->target)
+	if (is_sampled(rs, p))
 		return true;
-	if (was_sampled(rs, p))
-		return true;
-	if (rs->targets->filtering || !p->recorded || here->wait >= WAIT_MAX_NS)
+	if (rs->targets->filtering || here->wait >= (p->recorded ? WAIT_MAX_NS : WAIT_MIN_NS))
 		return false;
 	if (now < turn)
 		look_until(rs, turn);
@@ -106,7 +110,7 @@ static void look_at(struct runtimes *rs, struct process *p, struct object *o, ui
 			look_until(rs, here->next);
 		return;
 	}
-	if (!is_asked_about(rs, p, o, here, now))
+	if (!(o->runtime->err ? is_sampled(rs, p) : is_asked_about(rs, p, o, here, now)))
 		return;
 	if (o->runtime->err)
 		tell_unknown(rs, p, o);

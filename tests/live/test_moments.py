@@ -11,6 +11,7 @@ Covers: tui/collect/foresee.c tui/collect/child.c bpf/tracker/runtimes.c
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -130,6 +131,30 @@ def language(tap, folder, name, text, *options):
            f"{counts} of {due:.0f} samples each")
 
 
+def attached(tap, folder, name, *command):
+    """A process that has run for a while has frames of its language from the first sample on."""
+    if not shutil.which(name, path="/usr/bin"):
+        tap.skip(f"frames of a {name} that runs", "is not installed")
+        return
+    path = os.path.join(folder, "report")
+    with live.Load(["/usr/bin/" + name, *command], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        for way, options in (("chosen", ["-p", str(process.pid)]), ("on the whole machine", [])):
+            counts = []
+            for _ in range(RUNS):
+                live.stacktop("-b", "-d", "0.2", "-n", "1", "-K", "-F", HERTZ, "--no-inline", "--frames", "all",
+                              "--format", "json", "-o", path, *options)
+                with open(path, encoding="utf-8") as file:
+                    part = live.Slice(file.readline())
+                counts.append((sum(stack[4] for stack in part.stacks
+                                   if stack[0] == process.pid and {"late", "main::late"} & set(stack[2])),
+                               part.count(process.pid)))
+            named, all_ = (sum(column) for column in zip(*counts))
+            tap.ok(all_ >= ENOUGH and named >= 0.95 * all_,
+                   f"a {name} that runs has frames of its language at once, {way}", f"{counts}")
+        process.stdout.close()
+
+
 def main():
     tap = live.Tap()
     live.need(tap)
@@ -137,6 +162,9 @@ def main():
         tables(tap, folder)
         language(tap, folder, "python3", PYTHON, "-S", "-E")
         language(tap, folder, "perl", PERL)
+        attached(tap, folder, "python3", "-c", "print(flush=True)\ndef late():\n while True: sum(range(99))\nlate()")
+        attached(tap, folder, "perl", "-e",
+                 "$| = 1; print qq(\\n); sub late { while (1) { $n += $_ for 1..99 } } late()")
     tap.done()
 
 
