@@ -330,6 +330,7 @@ __attribute__((noinline)) int python_step_object(void)
 		return 0;
 	}
 	language_add(r, code, window_word(r, r->frame + l->frame_instr), r->check);
+	r->above = r->frame;
 	r->frame = window_word(r, r->frame + l->frame_back);
 	return 1;
 }
@@ -359,6 +360,7 @@ __attribute__((noinline)) int python_walk(int complete)
 {
 	struct runtime_state *r = runtime_state();
 	struct runtime_stats *s = runtime_stats();
+	__u64 innermost;
 	int i, objects;
 
 	if (!r || !s)
@@ -372,6 +374,7 @@ __attribute__((noinline)) int python_walk(int complete)
 	/* A state without frames may be left of an earlier call into Python. */
 	if (!r->frame && python_search(0))
 		python_first_frame(r);
+	innermost = r->frame;
 	/* Records of calls count as frames here. */
 	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++)
 		if (!python_more_steps(objects))
@@ -379,7 +382,7 @@ __attribute__((noinline)) int python_walk(int complete)
 	if (objects && r->torn)
 		r->nframes = 0;
 	if (objects)
-		runtime_place_by_count(complete);
+		runtime_place_by_count(complete, innermost, r->above);
 	else if (r->from < r->nframes)
 		r->lost += r->nframes - r->from;
 	s->walks++;

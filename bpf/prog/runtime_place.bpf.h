@@ -198,24 +198,6 @@ __attribute__((noinline)) int runtime_is_eval(__u32 at)
 	       (frame >= r->process.eval[1][0] && frame < r->process.eval[1][1]);
 }
 
-/* Counts such frames, from r->native on, in r->from. */
-__attribute__((noinline)) int runtime_count_evals(void)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-	__u32 i;
-
-	if (!st || !r)
-		return 0;
-	for (i = 0; i < PLACE_TURN; i++) {
-		if (r->native >= st->walk.nframes)
-			return 0;
-		r->from += runtime_is_eval(r->native);
-		r->native++;
-	}
-	return 1;
-}
-
 /* Gives the native frame one of the language if it is such a frame; r->from is the next of these.
  */
 __attribute__((noinline)) int runtime_place_eval(__u32 at)
@@ -256,33 +238,84 @@ __attribute__((noinline)) int runtime_place_evals(void)
 }
 
 /*
- * For runtimes that run one frame of the language in each native frame of their eval function, and
- * leave no trace of it on the stack. The innermost call may be about to begin or to end. If the
- * walk did not reach the outermost frame, or the numbers differ by more (coroutines with stacks of
- * their own), nothing is proven.
+ * Is the value among the last words of what the native frame and its caller have of the stack?
+ * Without a branch in the body of the loop, so that the verifier sees one path.
  */
-__attribute__((noinline)) int runtime_place_by_count(int complete)
+__attribute__((noinline)) int runtime_holds(__u32 at, __u64 value)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u64 begin, size, differs, found = 0;
+	__u32 i;
+
+	if (!st || !r || at + 2 >= st->walk.nframes)
+		return 0;
+	STEP_BARRIER(at);
+	begin = st->walk.sps[at & (WALK_FRAMES_MAX - 1)];
+	size = st->walk.sps[(at + 2) & (WALK_FRAMES_MAX - 1)] - begin;
+	if (size > LANGUAGE_WINDOW) {
+		begin += size - LANGUAGE_WINDOW;
+		size = LANGUAGE_WINDOW;
+	}
+	STEP_BARRIER(size);
+	if (size > LANGUAGE_WINDOW || bpf_probe_read_user(r->window, size, (const void *)begin))
+		return 0;
+	r->window_size = 0;
+	size /= 8;
+	for (i = 0; i < LANGUAGE_WINDOW / 8; i++) {
+		differs = *(const __u64 *)(r->window + 8 * i) ^ value;
+		found |= ~(differs | -differs) & (i - size);
+	}
+	return found >> 63;
+}
+
+/* Places the frames in all such calls but the innermost ones, which are idle. */
+__attribute__((noinline)) int runtime_place_behind(int idle)
 {
 	struct runtime_state *r = runtime_state();
-	__u32 i, evals;
+	__u32 i;
 
 	if (!r)
 		return 0;
 	r->native = r->from = 0;
-	for (i = 0; i < WALK_FRAMES_MAX / PLACE_TURN + 1; i++)
-		if (!runtime_count_evals())
-			break;
-	evals = r->from;
-	r->native = r->from = 0;
-	if (!complete || evals < r->nframes || evals > r->nframes + 1) {
-		r->lost = r->nframes;
-		return 0;
-	}
-	r->lost = evals - r->nframes;
+	r->lost = idle;
 	for (i = 0; i < WALK_FRAMES_MAX / PLACE_TURN + 1; i++)
 		if (!runtime_place_evals())
 			break;
-	r->lost = 0;
+	r->lost = r->nframes - r->from;
+	return 0;
+}
+
+/*
+ * For runtimes that run one frame of the language in each native frame of their eval function. The
+ * innermost call may be about to begin or to end; which one runs the innermost frame has its
+ * address: its caller needs it afterwards, in a register that the call saves, or on the stack. If
+ * the call outside has it, too, left of an earlier one, the outermost frame tells. Further calls
+ * outside are those of the greenlet or the interpreter that has called this one. Between two
+ * greenlets the frames are those of another stack.
+ */
+__attribute__((noinline)) int runtime_place_by_count(int complete, __u64 innermost, __u64 outermost)
+{
+	struct runtime_state *r = runtime_state();
+	int first, second;
+
+	if (!r)
+		return 0;
+	r->native = 0;
+	runtime_search(0, 1);
+	first = runtime_holds(r->record, innermost);
+	runtime_search(0, 1);
+	second = runtime_holds(r->record, innermost);
+	runtime_place_behind(!first);
+	if (first && second && !r->lost) {
+		runtime_search(0, 1);
+		if (runtime_holds(r->record, outermost))
+			runtime_place_behind(1);
+	}
+	if (!(first | second) || (complete && r->lost)) {
+		r->lost = r->nframes;
+		r->nframes = 0;
+	}
 	return 0;
 }
 

@@ -143,6 +143,8 @@ class Sample:
         outside of the first function."""
         last = self.at[-1] if self.at else -1
         evals = [i for i, frame in enumerate(self.frames) if frame[0] == EVAL and not frame[1]]
+        if outside is None:
+            outside = sum(i < self.at[0] for i in evals) if self.at else 0
         if any(i > self.at[0] for i in evals[:outside]) or len(evals) < outside:
             return False
         return all(i > last for i in evals[outside:]) and len(evals) <= 1 + outside
@@ -185,8 +187,8 @@ class Case:
     """A program of cases.py, or flip.py. chains: patterns of the functions joined by ";"; among: patterns
     of which some samples are wanted, with their number; bare: the share of samples without Python,
     as of threads that have not begun; merged: all calls of the interpreter must have functions; outside:
-    those outside of this first function that have none; switch: what the native names of samples without
-    frames may have, where the thread's state has none; judge(tap, case): further tests."""
+    those outside of this first function that have none, None: any number; switch: what the native names of
+    samples without frames may have, where the thread's state has none; judge(tap, case): further tests."""
 
     def __init__(self, name, *chains, among=(), bare=0.0, judge=None, merged=True, outside=None, switch=None):
         self.name, self.judge, self.merged, self.outside = name, judge, merged, outside or {}
@@ -270,6 +272,14 @@ def judge_callback(tap, case):
     tap.ok(not wrong, f"{case.title}: qsort is between", f"{wrong} of {case.total}")
 
 
+def judge_hubs(tap, case):
+    """The functions between two of one greenlet are its own, but while it switches to another."""
+    wrong = 0 if case.python.stripped else case.count(lambda s: not case.switch.search(s.text()) and any(
+        any("sort" in name for name in s.between(n)) != (s.chain[n - 1:n + 1] == ("hub_deep", "hub_key"))
+        for n in range(1, len(s.chain))))
+    tap.ok(not wrong, f"{case.title}: calls through sorted only", f"{wrong} of {case.total}")
+
+
 def judge_recycled(tap, case):
     wrong = collections.Counter()
     for sample in case.samples:
@@ -315,6 +325,7 @@ def judge_files(tap, case):
 
 
 MODULE = "<module>"
+SWITCH = r"::g_switchstack|\bslp_switch"
 THREAD = r"(?:Thread\.)?_bootstrap(?:;(?:Thread\.)?_bootstrap_inner(?:;(?:Thread\.)?run"
 
 
@@ -359,17 +370,22 @@ def cases(python):
              "(?:;descend_alike_key;descend_alike){60}(?:;spin)?"),
         Case("coroutines", f"{MODULE};{asyncio}",
              among=[(f"{MODULE};{asyncio};outer;inner;innermost;spin", 50)]),
-        # Its stack stands on its parent's, which has one call of the interpreter; up to 3.10 nothing
-        # is proven then.
-        Case("greenlets", f"{MODULE};greenlets", "in_greenlet(?:;spin)?", outside={"in_greenlet": 1},
-             among=[("in_greenlet;spin", 50)] if new else (), bare=0.0 if new else 1.0, merged=new,
-             switch="::g_switchstack"),
+        # Its stack stands on its parent's.
+        Case("greenlets", f"{MODULE};greenlets", "in_greenlet(?:;spin)?", outside={"in_greenlet": 1 if new else 2},
+             among=[("in_greenlet;spin", 50)], switch=SWITCH),
+        Case("hubs", f"{MODULE};hubs(?:;hub_main){{0,5}}(?:;spin)?", "hub_run(?:;spin)?",
+             "hub_worker(?:;hub_deep(?:;hub_key;hub_deep){0,4}(?:;hub_key)?)?(?:;spin)?",
+             "hub_child(?:;hub_caught)?(?:;spin)?",
+             outside=dict.fromkeys(("hub_run", "hub_worker", "hub_child")), judge=judge_hubs,
+             among=[("hub_run;spin", 50), ("hub_worker;hub_deep;hub_key;hub_deep;spin", 20),
+                    ("hub_child;spin", 20), ("hub_child;hub_caught;spin", 20)],
+             # One that has not begun, or has ended.
+             switch=rf"{SWITCH}|::(?:g_initialstub|inner_bootstrap)(?:;(?!{EVAL})[^;]+)*$"),
         # Its own stack begins with its <module>; the outer interpreter's frames are another state's. It has
-        # none while it compiles the string that it runs: half a percent of the samples. Up to 3.10 calls of
-        # the interpreter are counted, so that with those of the outer one nothing is proven.
+        # none while it compiles the string that it runs: half a percent of the samples.
         Case("interpreters", f"{MODULE}(?:;interpreters(?:;run_sub)?(?:;[^;]+)*)?(?:;{MODULE})?(?:;in_sub)?",
-             among=[(f"(?:.*;)?{MODULE};in_sub", 100)] if new else (), bare=0.0 if new else 1.0,
-             merged=False, switch=rf";(?:interp_run_string|_\w*interpreters\.)[^;]*(?:;(?!{EVAL})[^;]+)*$"),
+             among=[(f"(?:.*;)?{MODULE};in_sub", 100)], merged=False,
+             switch=rf";(?:interp_run_string|_\w*interpreters\.)[^;]*(?:;(?!{EVAL})[^;]+)*$"),
         Case("recycled", f"{MODULE};recycled(?:;make(?:;{MODULE}(?:;f_\\d+)?)?)?", judge=judge_recycled,
              among=[(f"{MODULE};recycled;make;{MODULE};f_\\d+", 100)]),
         Case("names", f"{MODULE};names(?:;[^;]*(?:<[^;]*;)?[^;]*)*", judge=judge_files),
@@ -439,9 +455,7 @@ def sample(chosen):
                 if running:  # stacktop warns when the last process of -p has ended
                     case.load.end()
         status = top.stop()
-        # Of greenlets up to 3.10 no sample has frames, which is told.
-        heard = [pid for case in chosen if case.bare < 1 for pid in case.pids]
-        return top.errors(heard) + ("" if status in (0, 130) else f"status {status}")
+        return top.errors(pids) + ("" if status in (0, 130) else f"status {status}")
 
 
 def judge(tap, case):

@@ -207,6 +207,73 @@ def greenlets():
         other.switch(greenlet.getcurrent())
 
 
+HUB = {}
+
+
+def hub_run(hub, workers):
+    while True:
+        for at, worker in enumerate(workers):
+            if worker.dead:
+                workers[at] = worker = HUB["new"](hub_worker, hub)
+            worker.switch(hub)
+        spin(5000)
+        hub.parent.switch()
+
+
+def hub_worker(hub):
+    for depth in range(5):
+        hub_deep(hub, depth)
+        child = HUB["new"](hub_child)
+        child.switch()
+        hub.switch()
+        child.throw(ValueError)
+
+
+def hub_deep(hub, n):
+    if n:
+        sorted((n,), key=HUB["partial"](hub_key, hub))
+    spin(3000)
+    hub.switch()
+    spin(3000)
+
+
+def hub_key(hub, n):
+    hub_deep(hub, n - 1)
+    return n
+
+
+def hub_child():
+    try:
+        spin(9000)
+        HUB["current"]().parent.switch()
+    except ValueError:
+        hub_caught()
+
+
+def hub_caught():
+    spin(9000)
+
+
+def hub_main(hub, workers, n):
+    if n:
+        hub_main(hub, workers, n - 1)
+    spin(3000)
+    hub.switch(hub, workers)
+
+
+def hubs():
+    """Greenlets that begin and go on at other depths of the stack than those where they were left: a hub that runs
+    others, which start some of their own, throw exceptions into these, and end."""
+    greenlet = need("greenlet")
+    HUB.update(new=greenlet.greenlet, current=greenlet.getcurrent, partial=need("functools").partial)
+    hub = greenlet.greenlet(hub_run)
+    workers = [greenlet.greenlet(hub_worker, hub) for _ in range(3)]
+    started()
+    while True:
+        for depth in range(5):
+            hub_main(hub, workers, depth)
+
+
 SUB = """
 def in_sub():
     s = 0
