@@ -48,8 +48,28 @@ static __always_inline int python_is_active(const struct runtime_state *r)
 	return l->tstate_status && object_int(r, l->tstate_status) & PYTHON_ACTIVE;
 }
 
+/* What a state that is searched for has to be. */
+enum python_wanted { PYTHON_ANY, PYTHON_HOLDS, PYTHON_RUNS };
+
+/* Is the state in the object such a one? It holds the GIL, or has a frame. */
+static __always_inline int python_is(const struct runtime_state *r, int wanted)
+{
+	const struct python_layout *l = &r->process.python;
+	__u64 frame;
+
+	if (wanted == PYTHON_HOLDS)
+		return python_is_active(r);
+	if (wanted == PYTHON_ANY)
+		return 1;
+	if (l->tstate_cframe)
+		frame = runtime_word(object_word(r, l->tstate_cframe) + l->tstate_frame);
+	else
+		frame = object_word(r, l->tstate_frame);
+	return frame != 0;
+}
+
 /* The state at r->frame: 0: found, or it is none (r->frame is 0). 1: r->frame is the next one. */
-__attribute__((noinline)) int python_list_step(int active)
+__attribute__((noinline)) int python_list_step(int wanted)
 {
 	struct runtime_state *r = runtime_state();
 	int taken;
@@ -62,24 +82,24 @@ __attribute__((noinline)) int python_list_step(int active)
 	}
 	r->budget--;
 	taken = python_take(r->frame);
-	if (taken > 0 && (!active || python_is_active(r)))
+	if (taken > 0 && python_is(r, wanted))
 		return 0;
 	r->frame = taken < 0 ? 0 : object_word(r, r->process.python.tstate_next);
 	return r->frame != 0;
 }
 
-__attribute__((noinline)) int python_list_some(int active)
+__attribute__((noinline)) int python_list_some(int wanted)
 {
 	int i;
 
 	for (i = 0; i < 32; i++)
-		if (!python_list_step(active))
+		if (!python_list_step(wanted))
 			return 0;
 	return 1;
 }
 
 /* The thread's state among those of an interpreter; 1: found. */
-__attribute__((noinline)) int python_list(int active)
+__attribute__((noinline)) int python_list(int wanted)
 {
 	struct runtime_state *r = runtime_state();
 	int i;
@@ -88,13 +108,13 @@ __attribute__((noinline)) int python_list(int active)
 		return 0;
 	r->frame = runtime_word(r->record + r->process.python.interp_threads);
 	for (i = 0; i < 32; i++)
-		if (!python_list_some(active))
+		if (!python_list_some(wanted))
 			break;
 	return i < 32 && r->frame;
 }
 
-/* The same among those of all interpreters. active: it holds the GIL. */
-__attribute__((noinline)) int python_search(int active)
+/* The same among those of all interpreters. */
+__attribute__((noinline)) int python_search(int wanted)
 {
 	struct runtime_state *r = runtime_state();
 	int i;
@@ -105,7 +125,7 @@ __attribute__((noinline)) int python_search(int active)
 	for (i = 0; i < PYTHON_INTERPRETERS; i++) {
 		if (!r->record || !r->budget)
 			return 0;
-		if (python_list(active))
+		if (python_list(wanted))
 			return 1;
 		r->record = runtime_word(r->record + r->process.python.interp_next);
 	}
@@ -145,14 +165,14 @@ __attribute__((noinline)) int python_find_thread(void)
 	known = bpf_map_lookup_elem(&runtime_threads, &id);
 	addr = known ? *known : 0;
 	if (python_take(addr) <= 0) {
-		if (!python_search(0))
+		if (!python_search(PYTHON_ANY))
 			return 0;
 		addr = r->thread;
 		bpf_map_update_elem(&runtime_threads, &id, &addr, BPF_ANY);
 	}
 	if (!r->process.python.tstate_status)
 		return 1;
-	if (!python_is_active(r) && python_has_several(r) && !python_search(1))
+	if (!python_is_active(r) && python_has_several(r) && !python_search(PYTHON_HOLDS))
 		python_take(addr);
 	r->lock = python_is_active(r) ? LANGUAGE_HOLDS : LANGUAGE_RELEASED;
 	return 1;
@@ -371,9 +391,16 @@ __attribute__((noinline)) int python_walk(int complete)
 	}
 	objects = PYTHON_MINOR(&r->process.python) <= 10;
 	python_first_frame(r);
-	/* A state without frames may be left of an earlier call into Python. */
-	if (!r->frame && python_search(0))
-		python_first_frame(r);
+	/*
+	 * A state without frames may be left of an earlier call into Python, or be that of an
+	 * interpreter within another one, whose frames are outside.
+	 */
+	if (!r->frame) {
+		if (python_search(PYTHON_RUNS))
+			python_first_frame(r);
+		else
+			r->frame = 0;
+	}
 	innermost = r->frame;
 	/* Records of calls count as frames here. */
 	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++)

@@ -381,11 +381,10 @@ def cases(python):
                     ("hub_child;spin", 20), ("hub_child;hub_caught;spin", 20)],
              # One that has not begun, or has ended.
              switch=rf"{SWITCH}|::(?:g_initialstub|inner_bootstrap)(?:;(?!{EVAL})[^;]+)*$"),
-        # Its own stack begins with its <module>; the outer interpreter's frames are another state's. It has
-        # none while it compiles the string that it runs: half a percent of the samples.
+        # Its own stack begins with its <module>; the outer interpreter's frames are another state's, and stand
+        # alone while the inner one compiles the string that it runs.
         Case("interpreters", f"{MODULE}(?:;interpreters(?:;run_sub)?(?:;[^;]+)*)?(?:;{MODULE})?(?:;in_sub)?",
-             among=[(f"(?:.*;)?{MODULE};in_sub", 100)], merged=False,
-             switch=rf";(?:interp_run_string|_\w*interpreters\.)[^;]*(?:;(?!{EVAL})[^;]+)*$"),
+             among=[(f"(?:.*;)?{MODULE};in_sub", 100), (f"{MODULE};interpreters;run_sub.*", 1)], merged=False),
         Case("recycled", f"{MODULE};recycled(?:;make(?:;{MODULE}(?:;f_\\d+)?)?)?", judge=judge_recycled,
              among=[(f"{MODULE};recycled;make;{MODULE};f_\\d+", 100)]),
         Case("names", f"{MODULE};names(?:;[^;]*(?:<[^;]*;)?[^;]*)*", judge=judge_files),
