@@ -8,6 +8,7 @@
  */
 #include "symbols/names/codemap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -380,8 +381,7 @@ static int name_text(char *to, const char *name, size_t length)
 		text_clean(to, CODEMAP_NAME_MAX + 1, name, length);
 		return 0;
 	}
-	memcpy(raw, name, length);
-	raw[length] = '\0';
+	snprintf(raw, sizeof(raw), "%.*s", (int)length, name);
 	plain = demangle(raw);
 	if (!plain)
 		return -ENOMEM;
