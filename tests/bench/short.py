@@ -87,17 +87,19 @@ def programs(folder):
 
 
 class Lacks:
-    def __init__(self, language):
+    def __init__(self, language, name):
         self.language = language
+        self.name = name[:15]   # as the kernel has it: before the exec it is another
         self.samples = self.processes = 0
         self.lack = collections.Counter()
         self.reasons = collections.Counter()
 
     def add(self, report, pids):
-        """The samples of the processes in one refresh."""
+        """The samples of these processes, or of all, in one refresh."""
         functions = report["functions"]
         for stack in report["stacks"]:
-            if report["processes"][stack["process"]]["pid"] not in pids:
+            process = report["processes"][stack["process"]]
+            if process["name"] != self.name or pids and process["pid"] not in pids:
                 continue
             frames = [functions[at] for at in stack["frames"] if functions[at]["kind"] != "kernel"]
             if not frames:
@@ -132,10 +134,9 @@ def command(lacks, words, folder):
                     *words], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     with open(path, encoding="utf-8", errors="replace") as file:
         slices = [live.Slice(line) for line in file]
-    pids = {pid for part in slices for pid, name, *_ in part.stacks if name != "stacktop"}
     lacks.processes += 1
     for part in slices:
-        lacks.add(part.json, pids)
+        lacks.add(part.json, None)
 
 
 def beside(first, again, words):
@@ -176,7 +177,7 @@ def measure(table):
             for length in LENGTHS:
                 if not only.search(f"{name} {length}"):
                     continue
-                own = Lacks(LANGUAGES[name]), Lacks(LANGUAGES[name]), Lacks(LANGUAGES[name])
+                own = [Lacks(LANGUAGES[name], os.path.basename(words[0])) for _ in range(3)]
                 for _ in range(ROUNDS):
                     command(own[0], [*words, str(length)], folder)
                     beside(own[1], own[2], [*words, str(length)])
