@@ -492,7 +492,7 @@ void resolver_seen(struct resolver *r, const struct stack_record *rec)
 {
 	uint32_t i = 0;
 
-	while (i < rec->nframes && rec->frames[i] & FRAME_IN_OBJECT)
+	while (i < rec->nframes && !FRAME_IS_ADDRESS(rec->frames[i] & ~FRAME_EXACT))
 		i++;
 	if (i < rec->nframes)
 		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[i] & ~FRAME_EXACT);
