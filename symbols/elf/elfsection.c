@@ -243,8 +243,8 @@ static int section_view(const struct elf_file *file, Elf_Scn *scn, const GElf_Sh
 {
 	const Elf_Data *data;
 
-	*out = section_of(shdr);
 	if (plain) {
+		*out = section_of(shdr);
 		out->flags &= ~(uint64_t)SHF_COMPRESSED;
 		out->data = plain->bytes;
 		out->size = plain->size;
@@ -257,6 +257,7 @@ static int section_view(const struct elf_file *file, Elf_Scn *scn, const GElf_Sh
 					  ELF_T_BYTE);
 	if (!data || (!data->d_buf && data->d_size))
 		return elffile_error();
+	*out = section_of(shdr);
 	out->data = data->d_buf ? data->d_buf : (const uint8_t *)"";
 	out->size = data->d_size;
 	return 0;
