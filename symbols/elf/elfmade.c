@@ -28,7 +28,7 @@
 #define PTR_PC_SDATA8  0x1c
 #define EH_HEADER_SIZE 4u
 #define PCLNTAB_ALIGN  32u
-#define PCLNTAB_WITHIN ((uint64_t)64 << 20) /* bytes of a segment that are searched */
+#define PCLNTAB_WITHIN ((uint64_t)64 << 20) /* bytes that are searched */
 
 /* Where the bytes of an address are, and how many of them follow; 0: nowhere in the file. */
 static uint64_t place(const struct elf_file *file, uint64_t addr, uint64_t *offset)
@@ -246,15 +246,22 @@ static bool is_pclntab(const uint8_t *at)
 	       (at[6] == 1 || at[6] == 4) && at[7] == sizeof(Elf64_Addr);
 }
 
-static void add_pclntab(struct elf_file *file, const struct elf_load *load)
+/*
+ * Looks through the bytes of a segment that are behind *seen in the file, which they move: segments
+ * may have the same bytes.
+ */
+static void add_pclntab(struct elf_file *file, const struct elf_load *load, uint64_t *seen)
 {
-	uint64_t size = load->filesz < PCLNTAB_WITHIN ? load->filesz : PCLNTAB_WITHIN, n;
+	const uint64_t from = *seen > load->offset ? *seen - load->offset : 0;
+	uint64_t at = from + (-(load->vaddr + from) % PCLNTAB_ALIGN), n;
+	uint64_t size = load->filesz < PCLNTAB_WITHIN ? load->filesz : PCLNTAB_WITHIN;
 	uint8_t part[PART];
 
-	for (uint64_t at = -load->vaddr % PCLNTAB_ALIGN; at < size; at += n) {
+	for (; at < size; at += n) {
 		n = size - at < PART ? size - at : PART;
 		if (bytes_read(&file->bytes, load->offset + at, part, n))
 			return;
+		*seen = load->offset + at + n;
 		for (uint64_t i = 0; i + PCLNTAB_ALIGN <= n; i += PCLNTAB_ALIGN)
 			if (is_pclntab(part + i)) {
 				add_at(file, ".gopclntab", load->vaddr + at + i,
@@ -290,7 +297,7 @@ static bool is_placed(const struct elf_file *file, const char *name)
 
 void elf_file_make_sections(struct elf_file *file)
 {
-	uint64_t values[TAGS] = {0};
+	uint64_t values[TAGS] = {0}, seen = 0;
 
 	if (file->narrow || (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN) ||
 	    (file->names && is_named(file, ".dynamic", &file->dynamic) &&
@@ -306,6 +313,6 @@ void elf_file_make_sections(struct elf_file *file)
 	add_eh_frame(file);
 	add_dynamic(file, values);
 	for (size_t i = 0; i < file->nloads && file->nmade < MADE_MAX; i++)
-		if (!file->loads[i].exec)
-			add_pclntab(file, &file->loads[i]);
+		if (!file->loads[i].exec && seen < PCLNTAB_WITHIN)
+			add_pclntab(file, &file->loads[i], &seen);
 }
