@@ -154,11 +154,14 @@ $(BUILD)/%.o: %.S $(BUILD)/flags | $(BUILD)/have-libraries
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # Keeps only BTF and code: DWARF would double the size of the binary that embeds the object.
-$(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
+define make_bpf
 	$(folder)
 	$(call say,BPF,$@)
 	$(Q)$(CLANG) $(BPF_FLAGS) $(WERROR_) -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
+endef
+$(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
+	$(make_bpf)
 
 # Rebuilds when a library has been installed or removed: it depends on __has_include.
 $(BUILD)/capstone: FORCE

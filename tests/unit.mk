@@ -46,6 +46,9 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_WARNINGS) $(TEST_CFLAGS) $(WERROR_) $($(dir $<)_FLAGS) \
 		$(filter-out -Wl$(comma)% %.c alone,$(call own_flags,$<)) -MMD -MP -c -o $@ $<
 	$(if $(filter $(ROOM_C),$<),$(Q)$(OBJCOPY) --redefine-sym main=$(*F)_main $@)
+# For programs of the bench; the rule above would take them, since its stem is shorter.
+$(BUILD)/tests/%.bpf.o: tests/%.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
+	$(make_bpf)
 
 # $(1): folder of tests
 define room_rule
