@@ -202,7 +202,6 @@ static int section_load(const struct elf_file *file, uint32_t index, Elf_Scn *sc
 	int err;
 
 	*plain = NULL;
-
 	if (shdr->sh_type == SHT_NOBITS || shdr->sh_type == SHT_NULL)
 		return -ENOENT;
 	err = section_claim(file, shdr, gnu, &claimed);
@@ -210,6 +209,10 @@ static int section_load(const struct elf_file *file, uint32_t index, Elf_Scn *sc
 		err = claim_check(shdr->sh_size, claimed, *left);
 	if (err)
 		return err;
+	/* What the file does not have is not read, and no work. */
+	errno = 0;
+	if (scn && !claimed && !elf_rawdata(scn, NULL))
+		return elffile_error();
 	cost = shdr->sh_size + claimed;
 	err = work_add(file->work, cost / 64);
 	if (!err && elf_file_section_is_zstd(file, index))

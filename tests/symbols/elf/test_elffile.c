@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/base/work.h"
 #include "symbols/elf/elffile.h"
 #include "tests/support/rights.h"
 #include "tests/support/scratch.h"
@@ -338,6 +339,24 @@ static void test_sparse(void **state)
 	free(data);
 }
 
+/* A section that the file does not have is refused without counting its bytes as work. */
+static void test_beyond(void **state)
+{
+	struct elf_file *file;
+	struct elf_section s;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size);
+	Elf64_Shdr *shdr = (Elf64_Shdr *)(data + ((Elf64_Ehdr *)data)->e_shoff);
+
+	(void)state;
+	shdr[2].sh_size = 1u << 26;
+	assert_int_equal(elf_file_open_memory(data, size, &file), 0);
+	assert_true(section_at(file, 2, &s) < 0);
+	assert_true(elf_file_work(file)->done <= size / 64);
+	elf_file_free(file);
+	free(data);
+}
+
 /* Of the names of sections libelf reads all at once. */
 static void test_endless_names(void **state)
 {
@@ -592,19 +611,13 @@ static void test_compressed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),
-		cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_endless_names),
-		cmocka_unit_test(test_endless_notes),
-		cmocka_unit_test(test_places_of_notes),
-		cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_unterminated_names),
+		cmocka_unit_test(test_loads),	      cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_build_id),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_memory),	      cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_beyond),	      cmocka_unit_test(test_endless_names),
+		cmocka_unit_test(test_endless_notes), cmocka_unit_test(test_places_of_notes),
+		cmocka_unit_test(test_compressed),    cmocka_unit_test(test_unterminated_names),
 		cmocka_unit_test(test_many_loads),
 	};
 
