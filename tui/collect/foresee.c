@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/elf/elffile.h"
@@ -32,8 +33,12 @@ static void folder_of(const char *path, char folder[PATH_MAX])
 /* False: there is no such file, or too many. */
 static bool add_file(struct foreseen *f, const char *path)
 {
-	char *real = access(path, R_OK) ? NULL : realpath(path, NULL);
+	struct stat st;
+	char *real = NULL;
 
+	/* A FIFO would not answer. */
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK))
+		real = realpath(path, NULL);
 	for (size_t i = 0; real && i < f->count; i++) {
 		if (!strcmp(f->paths[i], real)) {
 			free(real);
