@@ -178,6 +178,27 @@ __attribute__((noinline)) int python_find_thread(void)
 	return 1;
 }
 
+/* Begins with the frames of an interpreter's call, by its record. */
+__attribute__((noinline)) int python_begin(__u64 record)
+{
+	struct runtime_state *r = runtime_state();
+	const struct python_layout *l;
+
+	if (!r)
+		return 0;
+	l = &r->process.python;
+	r->record = record;
+	r->run = r->nframes;
+	r->above = r->outer = r->outer_record = r->frame = 0;
+	if (object_read(r, record, 24))
+		return 0;
+	r->frame = object_word(r, l->tstate_frame);
+	r->outer_record = object_word(r, l->cframe_previous);
+	if (r->outer_record)
+		r->outer = runtime_word(r->outer_record + l->tstate_frame);
+	return r->frame != 0;
+}
+
 /* Finds the current frame from the thread's state in the object. */
 static __always_inline void python_first_frame(struct runtime_state *r)
 {
@@ -190,15 +211,49 @@ static __always_inline void python_first_frame(struct runtime_state *r)
 	}
 	r->top = object_word(r, l->tstate_top);
 	r->limit = object_word(r, l->tstate_limit);
-	r->record = object_word(r, l->tstate_cframe);
-	if (object_read(r, r->record, 24)) {
-		r->frame = 0;
-		return;
-	}
-	r->frame = object_word(r, l->tstate_frame);
-	r->outer_record = object_word(r, l->cframe_previous);
-	if (r->outer_record)
-		r->outer = runtime_word(r->outer_record + l->tstate_frame);
+	python_begin(object_word(r, l->tstate_cframe));
+}
+
+/* How far below its end a native frame has the record; 0: none has it. */
+static __always_inline __u64 python_record_at(const struct cpu_state *st, struct runtime_state *r,
+					      __u64 record)
+{
+	__u32 at;
+
+	r->native = 0;
+	if (!runtime_search(record, 0))
+		return 0;
+	at = r->native + 1;
+	STEP_BARRIER(at);
+	return st->walk.sps[at & (WALK_FRAMES_MAX - 1)] - record;
+}
+
+/*
+ * 3.11 and 3.12: the frames of the thread's state have ended, but the stack goes on: a greenlet
+ * stands on that which has started it, an interpreter on another one. Each call has its record as
+ * far below its end as the innermost one. 0: there is no further call, or it is not understood.
+ */
+__attribute__((noinline)) int python_next_stack(__u64 innermost)
+{
+	const struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u32 native, at;
+	__u64 below;
+
+	if (!st || !r || r->frame || r->torn || r->lost || r->from < r->nframes)
+		return 0;
+	native = r->native;
+	below = python_record_at(st, r, innermost);
+	r->native = native;
+	if (!below)
+		return 0;
+	runtime_search(0, 1);
+	at = r->record;
+	if (at == LANGUAGE_NOWHERE)
+		return 0;
+	r->native = at++;
+	STEP_BARRIER(at);
+	return python_begin(st->walk.sps[at & (WALK_FRAMES_MAX - 1)] - below);
 }
 
 /*
@@ -275,7 +330,7 @@ __attribute__((noinline)) int python_take_code(__u64 code)
 /* The frame ends a run: gives it its place. 0: it does not fit the frames outside. */
 static __always_inline int python_end_run(struct runtime_state *r, __u64 record, __u64 back)
 {
-	if (!r->from && r->outer_record && !r->torn && back != r->outer)
+	if (r->from == r->run && r->outer_record && !r->torn && back != r->outer)
 		return 0;
 	runtime_place(record);
 	r->above = 0;
@@ -401,11 +456,14 @@ __attribute__((noinline)) int python_walk(int complete)
 		else
 			r->frame = 0;
 	}
-	innermost = r->frame;
+	innermost = objects ? r->frame : r->record;
 	/* Records of calls count as frames here. */
-	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++)
-		if (!python_more_steps(objects))
+	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++) {
+		if (python_more_steps(objects))
+			continue;
+		if (!r->process.python.tstate_cframe || !python_next_stack(innermost))
 			break;
+	}
 	if (objects && r->torn)
 		r->nframes = 0;
 	if (objects)

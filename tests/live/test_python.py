@@ -339,6 +339,15 @@ def cases(python):
         """This chain and all that are shorter."""
         return "(?:;" .join(names) + ")?" * (len(names) - 1)
 
+    # A greenlet's stack stands on that of the one that has started it, whose frames can be told in two versions.
+    stacked = python.version[:2] in ((3, 11), (3, 12))
+
+    def below(rest):
+        return f"{MODULE};{rest};" if stacked else ""
+
+    in_hub = below("hubs(?:;hub_main){1,5}") + "hub_run"
+    in_worker = (in_hub + ";" if stacked else "") + "hub_worker"
+    in_child = (in_worker + ";" if stacked else "") + "hub_child"
     asyncio = r"coroutines(?:;[^;]+)*"
     return [
         Case("flip", path(MODULE, "loop", "a_outer", "a_key", "leaf_a"),
@@ -370,21 +379,21 @@ def cases(python):
              "(?:;descend_alike_key;descend_alike){60}(?:;spin)?"),
         Case("coroutines", f"{MODULE};{asyncio}",
              among=[(f"{MODULE};{asyncio};outer;inner;innermost;spin", 50)]),
-        # Its stack stands on its parent's.
-        Case("greenlets", f"{MODULE};greenlets", "in_greenlet(?:;spin)?", outside={"in_greenlet": 1 if new else 2},
-             among=[("in_greenlet;spin", 50)], switch=SWITCH),
-        Case("hubs", f"{MODULE};hubs(?:;hub_main){{0,5}}(?:;spin)?", "hub_run(?:;spin)?",
-             "hub_worker(?:;hub_deep(?:;hub_key;hub_deep){0,4}(?:;hub_key)?)?(?:;spin)?",
-             "hub_child(?:;hub_caught)?(?:;spin)?",
-             outside=dict.fromkeys(("hub_run", "hub_worker", "hub_child")), judge=judge_hubs,
-             among=[("hub_run;spin", 50), ("hub_worker;hub_deep;hub_key;hub_deep;spin", 20),
-                    ("hub_child;spin", 20), ("hub_child;hub_caught;spin", 20)],
+        Case("greenlets", f"{MODULE};greenlets", below("greenlets") + "in_greenlet(?:;spin)?",
+             outside={} if stacked else {"in_greenlet": 1 if new else 2},
+             among=[(below("greenlets") + "in_greenlet;spin", 50)], switch=SWITCH),
+        Case("hubs", f"{MODULE};hubs(?:;hub_main){{0,5}}(?:;spin)?", in_hub + "(?:;spin)?",
+             in_worker + "(?:;hub_deep(?:;hub_key;hub_deep){0,4}(?:;hub_key)?)?(?:;spin)?",
+             in_child + "(?:;hub_caught)?(?:;spin)?",
+             outside={} if stacked else dict.fromkeys(("hub_run", "hub_worker", "hub_child")), judge=judge_hubs,
+             among=[(in_hub + ";spin", 50), (in_worker + ";hub_deep;hub_key;hub_deep;spin", 20),
+                    (in_child + ";spin", 20), (in_child + ";hub_caught;spin", 20)],
              # One that has not begun, or has ended.
              switch=rf"{SWITCH}|::(?:g_initialstub|inner_bootstrap)(?:;(?!{EVAL})[^;]+)*$"),
-        # Its own stack begins with its <module>; the outer interpreter's frames are another state's, and stand
-        # alone while the inner one compiles the string that it runs.
+        # Its own stack begins with its <module>. The outer interpreter's frames are another state's; they stand alone
+        # while the inner one compiles the string that it runs.
         Case("interpreters", f"{MODULE}(?:;interpreters(?:;run_sub)?(?:;[^;]+)*)?(?:;{MODULE})?(?:;in_sub)?",
-             among=[(f"(?:.*;)?{MODULE};in_sub", 100), (f"{MODULE};interpreters;run_sub.*", 1)], merged=False),
+             among=[(below("interpreters;run_sub") + f"{MODULE};in_sub", 100), (f"{MODULE};interpreters;run_sub.*", 1)], merged=False),
         Case("recycled", f"{MODULE};recycled(?:;make(?:;{MODULE}(?:;f_\\d+)?)?)?", judge=judge_recycled,
              among=[(f"{MODULE};recycled;make;{MODULE};f_\\d+", 100)]),
         Case("names", f"{MODULE};names(?:;[^;]*(?:<[^;]*;)?[^;]*)*", judge=judge_files),
