@@ -282,15 +282,16 @@ static bool is_named(const struct elf_file *file, const char *name, const struct
 }
 
 /*
- * Is it where a segment has its address? A debug file has it without bytes, and a copy of debug
- * information has no segments.
+ * Is it where a segment has its address? A debug file has it without bytes, a copy of debug
+ * information has no segments, and without the two segments there is nothing to replace it by.
  */
 static bool is_placed(const struct elf_file *file, const char *name)
 {
 	struct elf_section section;
 	uint64_t offset = 0;
 
-	return elf_file_section_header(file, elf_file_section_index(file, name), &section) ||
+	return (!file->dynamic.size && !file->eh_header.size) ||
+	       elf_file_section_header(file, elf_file_section_index(file, name), &section) ||
 	       section.type == SHT_NOBITS || !section.size || !file->nloads ||
 	       (place(file, section.addr, &offset) >= section.size && offset == section.offset);
 }
