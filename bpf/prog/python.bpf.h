@@ -445,6 +445,8 @@ __attribute__((noinline)) int python_walk(int complete)
 		return 0;
 	}
 	objects = PYTHON_MINOR(&r->process.python) <= 10;
+	/* Between two greenlets a record may lie on the part of another function. */
+	r->in_eval = r->process.python.tstate_cframe && r->process.eval[0][1];
 	python_first_frame(r);
 	/*
 	 * A state without frames may be left of an earlier call into Python, or be that of an

@@ -60,8 +60,8 @@ struct runtime_state {
 	__u64 jump;	   /* the JMPENV that the search for loops comes to next */
 	__u64 above_catch; /* that of the outermost eval of this run */
 	__u32 base, skip, alone, alike;
-	__s32 shift; /* of loops against runs, where the innermost ones are not as many */
-	__u32 unused;
+	__s32 shift;   /* of loops against runs, where the innermost ones are not as many */
+	__u32 in_eval; /* runs are placed in the code that runs the language's frames only */
 	__u64 head[4]; /* of the record, right before its frames */
 	struct language_frame frames[LANGUAGE_FRAMES_MAX];
 	/* The addresses that have placed runs, as they are sent if the walk is captured. */
@@ -214,6 +214,7 @@ static __always_inline int runtime_begin(const struct cpu_state *st, struct runt
 	__u32 key = RUNTIME_KEY(st->key.tgid, RUNTIME_SLOT(st->runtimes));
 
 	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->lock = r->cut = 0;
+	r->in_eval = 0;
 	if (!st->kept)
 		r->full = r->nproofs = 0;
 	r->budget = SEARCH_MAX;

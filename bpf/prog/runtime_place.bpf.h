@@ -43,6 +43,23 @@ __attribute__((noinline)) int runtime_find_some(__u64 addr)
 	return 1;
 }
 
+/* Is the native frame in the code that runs the language's frames? */
+__attribute__((noinline)) int runtime_is_eval(__u32 at)
+{
+	struct cpu_state *st = this_state();
+	struct runtime_state *r = runtime_state();
+	__u64 frame;
+
+	if (!st || !r)
+		return 0;
+	STEP_BARRIER(at);
+	frame = st->walk.frames[at & (WALK_FRAMES_MAX - 1)];
+	/* A return address may be the first one behind the code. */
+	frame = (frame & ~FRAME_EXACT) - !(frame >> 63);
+	return (frame >= r->process.eval[0][0] && frame < r->process.eval[0][1]) ||
+	       (frame >= r->process.eval[1][0] && frame < r->process.eval[1][1]);
+}
+
 /*
  * The frames without a place are run by the native frame on whose part of the stack this address
  * is: the last of them says so. If there is none they are lost, and the search goes on where it
@@ -65,7 +82,7 @@ __attribute__((noinline)) int runtime_place(__u64 addr)
 		if (!runtime_find_some(addr))
 			break;
 	at = r->native;
-	if (at + 1 >= st->walk.nframes) {
+	if (at + 1 >= st->walk.nframes || (r->in_eval && !runtime_is_eval(at))) {
 		r->native = begin;
 		r->lost += r->nframes - r->from;
 		at = LANGUAGE_NOWHERE;
@@ -179,23 +196,6 @@ __attribute__((noinline)) int runtime_forget_places(void)
 		if (!runtime_forget_some(r->from + 2 * i * SEARCH_TURN))
 			break;
 	return 0;
-}
-
-/* Is the native frame in the code that runs the language's frames? */
-__attribute__((noinline)) int runtime_is_eval(__u32 at)
-{
-	struct cpu_state *st = this_state();
-	struct runtime_state *r = runtime_state();
-	__u64 frame;
-
-	if (!st || !r)
-		return 0;
-	STEP_BARRIER(at);
-	frame = st->walk.frames[at & (WALK_FRAMES_MAX - 1)];
-	/* A return address may be the first one behind the code. */
-	frame = (frame & ~FRAME_EXACT) - !(frame >> 63);
-	return (frame >= r->process.eval[0][0] && frame < r->process.eval[0][1]) ||
-	       (frame >= r->process.eval[1][0] && frame < r->process.eval[1][1]);
 }
 
 /* Gives the native frame one of the language if it is such a frame; r->from is the next of these.
