@@ -327,11 +327,20 @@ __attribute__((noinline)) int python_take_code(__u64 code)
 	return 1;
 }
 
-/* The frame ends a run: gives it its place. 0: it does not fit the frames outside. */
-static __always_inline int python_end_run(struct runtime_state *r, __u64 record, __u64 back)
+/*
+ * The frame ends a run: gives it its place. 0: it does not fit the frames outside, or two stacks
+ * end with it: the record of a call that is about to begin still has a frame of the stack outside.
+ */
+static __always_inline int python_end_run(struct runtime_state *r, __u64 record, __u64 addr,
+					  __u64 back)
 {
 	if (r->from == r->run && r->outer_record && !r->torn && back != r->outer)
 		return 0;
+	if (!back) {
+		if (addr == r->outermost)
+			return 0;
+		r->outermost = addr;
+	}
 	runtime_place(record);
 	r->above = 0;
 	return 1;
@@ -354,7 +363,7 @@ __attribute__((noinline)) int python_step(void)
 	back = window_word(r, addr + l->frame_back);
 	owner = window_byte(r, addr + l->frame_owner);
 	if (owner >= OWNED_BY_CSTACK) {
-		if (!python_end_run(r, addr, back))
+		if (!python_end_run(r, addr, addr, back))
 			return python_drop_run(r);
 		r->frame = back;
 		return 1;
@@ -374,7 +383,7 @@ __attribute__((noinline)) int python_step(void)
 		place = PYTHON_NOT_STARTED;
 	language_add(r, code, place, r->check);
 	if (l->frame_entry && window_byte(r, addr + l->frame_entry)) {
-		if (!python_end_run(r, r->record, back))
+		if (!python_end_run(r, r->record, addr, back))
 			return python_drop_run(r);
 		r->record = runtime_word(r->record + l->cframe_previous);
 	}

@@ -32,6 +32,7 @@ struct runtime_state {
 	__u64 record;		   /* of the interpreter's own call that runs it */
 	__u64 code, check;	   /* of the frame before */
 	__u64 outer, outer_record; /* the frame that called the innermost run, if that is known */
+	__u64 outermost;	   /* frame of the stack before */
 	__u64 above;		   /* the frame before, if it stands on the same stack */
 	__u64 top, limit;	   /* of that stack */
 	__u64 window_at;
@@ -215,6 +216,7 @@ static __always_inline int runtime_begin(const struct cpu_state *st, struct runt
 
 	r->nframes = r->from = r->native = r->lost = r->torn = r->next = r->lock = r->cut = 0;
 	r->in_eval = 0;
+	r->outermost = 0;
 	if (!st->kept)
 		r->full = r->nproofs = 0;
 	r->budget = SEARCH_MAX;
