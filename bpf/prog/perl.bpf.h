@@ -38,7 +38,7 @@
 
 /* Loops and catches of one segment between two proofs. */
 #define PERL_LOOPS_MAX 256
-#define PERL_TURN      64
+#define PERL_TURN      8
 #define PERL_CATCHES   16
 
 /* r->skip: of the innermost runs and loops, the first one is left out. */
@@ -86,9 +86,10 @@ static __always_inline __u64 perl_find(const struct cpu_state *st, const struct 
 
 /*
  * The next run loop outside, r->record; 0: there is none. r->base: it is the one of the JMPENV
- * before r->jump, LANGUAGE_NOWHERE if that has none.
+ * before r->jump, LANGUAGE_NOWHERE if that has none. 2: the next one is catch. Loops that no JMPENV
+ * has are counted in r->plain.
  */
-__attribute__((noinline)) int perl_next_loop(void)
+__attribute__((noinline)) int perl_next_loop(__u64 catch)
 {
 	struct runtime_state *r = runtime_state();
 	__u32 at, native;
@@ -107,11 +108,13 @@ __attribute__((noinline)) int perl_next_loop(void)
 		r->base = r->found && !r->words;
 	}
 	r->record = at;
-	if (r->base)
-		r->jump = runtime_word(r->jump);
-	else
+	if (!r->base) {
 		r->native = native;
-	return 1;
+		r->plain++;
+		return 1;
+	}
+	r->jump = runtime_word(r->jump);
+	return catch && r->jump == catch ? 2 : 1;
 }
 
 /* The loop of a run that no JMPENV proves: r->record. */
@@ -131,7 +134,7 @@ static __always_inline void perl_pair(struct runtime_state *r)
 	r->skip = PERL_SKIP_NONE;
 	r->pending += loops;
 	for (i = 0; i < PERL_CATCHES; i++) {
-		if (!perl_next_loop())
+		if (!perl_next_loop(0))
 			break;
 		loops -= !r->base;
 		if (!loops)
@@ -149,33 +152,26 @@ __attribute__((noinline)) int perl_prove(__u64 catch, __u32 n)
 {
 	struct cpu_state *st = this_state();
 	struct runtime_state *r = runtime_state();
-	__u32 at, plain = 0;
-	int i, found = 0;
+	__u32 at;
+	int i, found = 1;
 
 	if (!st || !r)
 		return 0;
 	r->native = r->proven;
 	r->jump = r->outer_record;
-	for (i = 0; i < PERL_LOOPS_MAX; i++) {
-		if (!perl_next_loop()) {
-			found = !catch && r->budget && walk_is_complete(st->reason);
-			break;
-		}
-		plain += !r->base;
-		if (r->base && catch && r->jump == catch) {
-			found = 1;
-			break;
-		}
-	}
-	if (!found) {
+	r->plain = 0;
+	/* One branch, so that the verifier sees few paths. */
+	for (i = 0; i < PERL_LOOPS_MAX && found == 1; i++)
+		found = perl_next_loop(catch);
+	if (found == 1 || (!found && (catch || !r->budget || !walk_is_complete(st->reason)))) {
 		r->budget = 0; /* nor will others be */
 		r->record = LANGUAGE_NOWHERE;
 		return 0;
 	}
 	at = r->record;
-	if (plain != r->pending) {
+	if (r->plain != r->pending) {
 		if (!r->proven && !r->alike)
-			r->shift = plain - r->pending;
+			r->shift = r->plain - r->pending;
 		runtime_forget_places();
 	}
 	r->proven = r->native;

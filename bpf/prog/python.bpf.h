@@ -439,6 +439,18 @@ __attribute__((noinline)) int python_more_steps(int objects)
 	return 1;
 }
 
+/* Some steps, also from one stack to the next; innermost: see there. 1: there may be more. */
+__attribute__((noinline)) int python_turn(__u64 innermost)
+{
+	const struct runtime_state *r = runtime_state();
+
+	if (!r)
+		return 0;
+	if (python_more_steps(PYTHON_MINOR(&r->process.python) <= 10))
+		return 1;
+	return r->process.python.tstate_cframe && python_next_stack(innermost);
+}
+
 /* Finds the frames of the current thread. */
 __attribute__((noinline)) int python_walk(int complete)
 {
@@ -469,12 +481,9 @@ __attribute__((noinline)) int python_walk(int complete)
 	}
 	innermost = objects ? r->frame : r->record;
 	/* Records of calls count as frames here. */
-	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++) {
-		if (python_more_steps(objects))
-			continue;
-		if (!r->process.python.tstate_cframe || !python_next_stack(innermost))
+	for (i = 0; i < (int)(2 * LANGUAGE_FRAMES_MAX / 256); i++)
+		if (!python_turn(innermost))
 			break;
-	}
 	if (objects && r->torn)
 		r->nframes = 0;
 	if (objects)

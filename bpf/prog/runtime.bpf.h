@@ -60,7 +60,7 @@ struct runtime_state {
 	/* Perl: see there. */
 	__u64 jump;	   /* the JMPENV that the search for loops comes to next */
 	__u64 above_catch; /* that of the outermost eval of this run */
-	__u32 base, skip, alone, alike;
+	__u32 base, plain, skip, alone, alike, unused;
 	__s32 shift;   /* of loops against runs, where the innermost ones are not as many */
 	__u32 in_eval; /* runs are placed in the code that runs the language's frames only */
 	__u64 head[4]; /* of the record, right before its frames */

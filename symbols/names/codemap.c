@@ -305,7 +305,8 @@ static size_t name_bytes(const char *text)
 /* Puts the names into a table of so many slots, a power of two: all, or those in use. */
 static int names_move(struct codemap *map, size_t nslots, bool all)
 {
-	struct codemap_name **before = map->names, **names = calloc(nslots, sizeof(*names));
+	struct codemap_name **before = map->names,
+			    **names = calloc(nslots, sizeof(struct codemap_name *));
 	const size_t n = map->nslots;
 
 	if (!names)
@@ -408,7 +409,8 @@ static int name_get(struct codemap *map, const char *from, size_t length, struct
 	/* Twice the slots that there are, if three quarters of these are used. */
 	if (map->nnames >= map->nslots / 4 * 3)
 		more = map->nslots ? map->nslots : SLOTS_MIN;
-	if (!make_room(map, name_bytes(text) + sizeof(struct codemap_piece) + more * sizeof(name)))
+	if (!make_room(map, name_bytes(text) + sizeof(struct codemap_piece) +
+				    more * sizeof(struct codemap_name *)))
 		return -ENOSPC;
 	name = malloc(name_bytes(text));
 	if (!name || (more && names_move(map, map->nslots + more, true))) {
