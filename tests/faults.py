@@ -535,7 +535,8 @@ BPF = [
           "end = st->kept + r->nframes;", "end = r->nframes;"),
     # A sub that C has called, and one that a block ends with.
     Fault("perl-caller", "bpf/prog/perl.bpf.h", "caller = perl_caller(r, addr - l->context_size);", "caller = 0;"),
-    Fault("perl-catch", "bpf/prog/perl.bpf.h", "if (r->base && catch && r->jump == catch) {", "if (r->base && catch) {"),
+    Fault("perl-catch", "bpf/prog/perl.bpf.h",
+          "return catch && r->jump == catch ? 2 : 1;", "return catch ? 2 : 1;"),
     Fault("python-holds", "bpf/prog/runtime_place.bpf.h",
           "runtime_place_behind(!first);", "runtime_place_behind(0);"),
     Fault("returns-restore", "bpf/prog/returns.bpf.h",

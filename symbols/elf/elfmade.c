@@ -296,6 +296,21 @@ static bool is_placed(const struct elf_file *file, const char *name)
 	       (place(file, section.addr, &offset) >= section.size && offset == section.offset);
 }
 
+/* Is the file shorter than its segments? Then it lacks more than section headers. */
+static bool is_cut(const struct elf_file *file)
+{
+	const struct elf_load *load;
+	uint8_t last;
+
+	for (size_t i = 0; i < file->nloads; i++) {
+		load = &file->loads[i];
+		if (load->filesz &&
+		    bytes_read(&file->bytes, load->offset + (load->filesz - 1), &last, 1))
+			return true;
+	}
+	return false;
+}
+
 void elf_file_make_sections(struct elf_file *file)
 {
 	uint64_t values[TAGS] = {0}, seen = 0;
@@ -303,7 +318,8 @@ void elf_file_make_sections(struct elf_file *file)
 	if (file->narrow || (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN) ||
 	    (file->names && is_named(file, ".dynamic", &file->dynamic) &&
 	     is_named(file, ".eh_frame_hdr", &file->eh_header) && is_placed(file, ".eh_frame") &&
-	     is_placed(file, ".dynsym")))
+	     is_placed(file, ".dynsym")) ||
+	    is_cut(file))
 		return;
 	file->names = 0;
 	file->nsections = 1; /* the one that is none */

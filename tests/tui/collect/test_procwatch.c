@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "symbols/files/procstat.h"
 #include "tests/support/feed.h"
 #include "tui/collect/procwatch.h"
 #include "tui/profile/board.h"
@@ -23,6 +24,7 @@ static void a_process_is_watched_to_its_end(void **state)
 	struct board *board = board_new();
 	struct procwatch w = {0};
 	struct procstate s = {0};
+	struct procstat stat;
 	uint64_t now = NS;
 	pid_t pid = fork();
 
@@ -31,14 +33,16 @@ static void a_process_is_watched_to_its_end(void **state)
 		for (;;)
 			pause();
 	assert_false(procwatch_turn(&w, board, now)); /* nothing is asked for */
+	do
+		assert_int_equal(procstat_read(pid, &stat), 0);
+	while (stat.state != 'S');
 	procwatch_begin(&w, pid);
-	do {
-		procwatch_turn(&w, board, now += NS);
-		assert_true(board_procstate(board, pid, &s));
-		assert_int_equal(s.pid, pid);
-		assert_false(s.kthread);
-		assert_non_null(strstr(s.comm, "test_proc"));
-	} while (s.state != 'S');
+	assert_true(procwatch_turn(&w, board, now += NS));
+	assert_true(board_procstate(board, pid, &s));
+	assert_int_equal(s.pid, pid);
+	assert_int_equal(s.state, 'S');
+	assert_false(s.kthread);
+	assert_non_null(strstr(s.comm, "test_proc"));
 	assert_false(board_procstate(board, pid + 1, &s));
 	assert_false(procwatch_turn(&w, board, now + 1)); /* so soon */
 	kill(pid, SIGSTOP);
