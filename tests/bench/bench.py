@@ -320,7 +320,7 @@ def perf_tops():
 
 def start(table):
     sleeping = [subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL) for _ in range(50)]
-    row = r"\d\.\d% +\d+ +[a-z_][-\w]* +\d+ "  # UNWOUND PID USER THR
+    row = r"\b\d+ +[a-z_][-\w]* +\d+ +"  # PID USER THR
     try:
         processes = sum(name.isdigit() for name in os.listdir("/proc"))
         ours, every = first_screen([live.STACKTOP], row, 5)
