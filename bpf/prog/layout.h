@@ -32,7 +32,8 @@ struct count_key {
  */
 
 #define COUNT_WAIT 0x8000u /* | enum thread_time */
-/* | the CPU: user space has not said whether the process is chosen; it has to drop what is not. */
+/* OR'ed with the CPU: not known yet whether the process is chosen. User space filters the sample.
+ */
 #define COUNT_UNDECIDED 0x4000u
 
 struct count_value {

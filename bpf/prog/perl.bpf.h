@@ -85,9 +85,10 @@ static __always_inline __u64 perl_find(const struct cpu_state *st, const struct 
 /* --- frames ---------------------------------------------------------------------------------- */
 
 /*
- * The next run loop outside, r->record; 0: there is none. r->base: it is the one of the JMPENV
- * before r->jump, LANGUAGE_NOWHERE if that has none. 2: the next one is catch. Loops that no JMPENV
- * has are counted in r->plain.
+ * Advances to the next outer run loop and stores its native frame in r->record. If a JMPENV was
+ * passed instead, r->base is set and r->record is the loop called under it, or LANGUAGE_NOWHERE.
+ * Other loops are counted in r->plain. Returns 0 at the end of the walk, 2 if the next JMPENV is
+ * catch, else 1.
  */
 __attribute__((noinline)) int perl_next_loop(__u64 catch)
 {
@@ -214,7 +215,7 @@ static __always_inline void perl_end_run(struct runtime_state *r)
 	r->caught = r->entries = 0;
 }
 
-/* Ends one that a JMPENV proves. */
+/* Ends a run whose loop is proven by a JMPENV. */
 static __always_inline void perl_end_caught(struct runtime_state *r, __u64 catch, int joins)
 {
 	perl_place(r->nframes, catch, joins);

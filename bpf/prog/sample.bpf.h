@@ -481,9 +481,10 @@ __attribute__((noinline)) int sample_load_registers(void)
 }
 
 /*
- * Walks the user stack of the current task, from the state's registers if they were in user mode;
- * false: there is none now. The reason is in the state. born: NULL, or the thread that the current
- * task has just made, which has the same memory, or a copy, and registers of its own.
+ * Walks the user stack of the current task, starting from the state's registers if the sample hit
+ * user mode. Returns false if there is no user stack; the state has the reason. born: NULL, or a
+ * thread that the current task has just created: the walk starts from that thread's registers and
+ * reads the current task's memory, which is the same or was copied.
  */
 static __always_inline int walk_user(struct cpu_state *st, __u64 start_stack,
 				     struct task_struct *born)

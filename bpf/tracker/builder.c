@@ -182,7 +182,7 @@ static void note_symbols(struct objects *os, struct object *o, const struct code
 	os->ndescribing += o->describes;
 }
 
-/* In place of the one that is there: a partial one, or of code as it was described before. */
+/* Replaces the object's table: a partial one, or one of an older description of run-time code. */
 static int take_table(struct build *d, const struct unwind_table *table)
 {
 	struct builders *bs = d->b->all;

@@ -48,13 +48,8 @@ struct code_places {
 	uint64_t mark;		    /* of what was read last; 0: nothing yet */
 	uint32_t nbare, nconstants; /* in struct code_bare */
 	uint32_t again;		    /* read all, though the mark is the known one */
-	/*
-	 * Read only what is new and the code at the places of struct code_bare; what the file
-	 * `base` says of the rest counts still.
-	 */
-	uint32_t part;
-	int32_t base;	/* with part: the file that was read last; where there is none, nothing is
-			   read */
+	uint32_t part; /* read new code and the places of struct code_bare; keep the rest of base */
+	int32_t base;  /* with part: the file of the last answer; without it nothing is read */
 	uint32_t first; /* find out open_answer.moved, too */
 };
 

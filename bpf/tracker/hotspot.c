@@ -704,7 +704,7 @@ static int add_block_alone(struct heap_reader *r)
 	size = field_value(length, head + length->at);
 	if (size > (heap - r->from) >> r->heap->log2)
 		return 0;
-	size = (size << r->heap->log2) + BLOB_BYTES; /* a small one is shorter than what is read */
+	size = (size << r->heap->log2) + BLOB_BYTES; /* the read below may pass its end */
 	r->size = r->from + size < heap ? r->from + size : heap;
 	r->bytes = malloc(r->size - r->from + 1);
 	if (!r->bytes)

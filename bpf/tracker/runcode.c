@@ -113,7 +113,7 @@ static bool may_ask(struct runcode *rc, const struct process *p, uint64_t now)
 
 /*
  * While a machine compiles it describes new code all the time, and reading all of it takes longer
- * each time. Between these readings what is new is read alone, once the last table is in use.
+ * each time. Between full readings only new code is read, once the last table is in use.
  */
 static bool asks_in_part(const struct process *p, uint64_t now)
 {

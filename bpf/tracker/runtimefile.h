@@ -53,7 +53,7 @@ void runtimefile_eval(const struct object *o, uint64_t eval[2][2]);
 bool runtimefile_is_proven(const struct runtime_object *r, const struct process *p);
 /* Hands the proven runtimes of the process to the sampler: proc_entry.runtimes. */
 uint32_t runtimefile_enter(struct sampler *s, struct process *p);
-/* Takes all back, and forgets what is known of them. */
+/* Removes all of them from the sampler and clears the process's slots. */
 void runtimefile_leave(struct sampler *s, struct process *p);
 
 /* bias: run time - ELF address. */

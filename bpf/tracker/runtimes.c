@@ -67,8 +67,8 @@ static bool is_sampled(const struct runtimes *rs, const struct process *p)
 }
 
 /*
- * A new process is asked about before its first sample, and one that is there at the start once, of
- * many with the same file one in each turn.
+ * A new process is asked about before its first sample. A process that runs when stacktop starts is
+ * asked about once. If many processes map the same file, one of them is asked about each turn.
  */
 static bool is_asked_about(struct runtimes *rs, const struct process *p, const struct object *o,
 			   const struct process_runtime *here, uint64_t now)

@@ -233,7 +233,7 @@ static void want_tables(const struct targets *ts, const struct process *p)
 
 bool targets_choose(const struct targets *ts, const struct process *p, const char comm[16])
 {
-	struct process of = {.uid = (uid_t)-1}; /* nobody's */
+	struct process of = {.uid = (uid_t)-1}; /* no user */
 
 	if (p)
 		of = *p;

@@ -3,12 +3,11 @@
 #define STACKTOP_TUI_COLLECT_FORESEE_H
 
 /*
- * Maps the code of the files that a program will map when it is executed, by the calling process,
- * for good: whoever follows its mappings has their tables before the program runs. These are the
- * program, found as execvp(3) finds it, its dynamic linker, and the libraries that it names; of a
- * script its interpreter. Libraries that are looked for in other places than the program's own, in
- * LD_LIBRARY_PATH, or beside the dynamic linker are not found, nor those that dlopen(3) loads, but
- * for Java's machine.
+ * Maps into the calling process the code of the files that a program will map when it is executed,
+ * so that the tracker builds their tables before the program runs; they stay mapped. The files are
+ * the program as execvp(3) finds it, or the interpreter of a script, the dynamic linker, and the
+ * libraries in DT_NEEDED. Libraries are searched in the program's run path, LD_LIBRARY_PATH and the
+ * dynamic linker's directory only. Of those loaded by dlopen(3) only Java's libjvm is found.
  */
 void foresee(const char *program);
 
