@@ -546,8 +546,8 @@ BPF = [
     Fault("waits-born", "bpf/prog/waits.bpf.c",
           "take_waker(ctx, st, s, ctl, current_ids(), task);", "take_waker(ctx, st, s, ctl, current_ids(), NULL);"),
     # Files without section headers.
-    Fault("elfmade-hash", "symbols/elf/elfmade.c", "return (uint64_t)last + count + 1;", "return (uint64_t)last + 1;"),
-    Fault("elfmade-end", "symbols/elf/elfmade.c", "return at + sizeof(word);", "return at;"),
+    Fault("headerless-hash", "symbols/elf/headerless.c", "return (uint64_t)last + count + 1;", "return (uint64_t)last + 1;"),
+    Fault("headerless-end", "symbols/elf/headerless.c", "return at + sizeof(word);", "return at;"),
     Fault("module-gone", "bpf/prog/modules.bpf.h",
           "c->gone = gone;", "c->gone = !gone;"),
     Fault("wait-file", "bpf/prog/wait_cause.bpf.h",

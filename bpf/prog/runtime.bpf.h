@@ -57,12 +57,13 @@ struct runtime_state {
 	__u32 full;  /* the ring was */
 	__u32 words; /* of the frame before, with its locals; 0: not known */
 	__u32 lock;
-	/* Perl: see there. */
-	__u64 jump;	   /* the JMPENV that the search for loops comes to next */
-	__u64 above_catch; /* that of the outermost eval of this run */
-	__u32 base, plain, skip, alone, alike, unused;
-	__s32 shift;   /* of loops against runs, where the innermost ones are not as many */
 	__u32 in_eval; /* runs are placed in the code that runs the language's frames only */
+	__u32 unused;
+	/* Perl: see there. */
+	__u64 jump;	   /* the JMPENV that the search for loops reaches next */
+	__u64 above_catch; /* that of the outermost eval of this run */
+	__u32 base, plain, skip, alone, alike;
+	__s32 shift;   /* of loops against runs, where the innermost ones are not as many */
 	__u64 head[4]; /* of the record, right before its frames */
 	struct language_frame frames[LANGUAGE_FRAMES_MAX];
 	/* The addresses that have placed runs, as they are sent if the walk is captured. */

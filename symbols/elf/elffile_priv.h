@@ -24,7 +24,7 @@ struct elf_part { /* of the file in memory; size 0: there is none */
 	uint64_t size;
 };
 
-/* See elfmade.c: a section that no section header describes. */
+/* See headerless.c: a section that no section header describes. */
 struct elf_made {
 	const char *name;
 	GElf_Shdr shdr;

@@ -3,7 +3,7 @@
 """Files without section headers, or with wrong ones: their rows are those of the whole file, exported
 functions have the names that nm reads from the whole file, and stacks are complete.
 
-Covers: symbols/elf/elfmade.c symbols/elf/elfsection.c unwind/cfifile.c symbols/names/symread.c
+Covers: symbols/elf/headerless.c symbols/elf/elfsection.c unwind/cfifile.c symbols/names/symread.c
 """
 
 import os
